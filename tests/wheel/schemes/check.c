@@ -104,9 +104,8 @@ bool twheel_check_pending(const struct twheel_check *c, u32 id)
 }
 
 /*
- * Returns the latest tick until which a tickless wheel may sleep. A hashed wheel must
- * not miss a timer either, but its next tick may just be the place where it stopped
- * searching.
+ * Returns how long a tickless wheel may sleep. A hashed one must not miss a timer, but
+ * its next tick may just be where it stopped looking.
  */
 static u64 sleep_until(const struct twheel_check *c, u64 next)
 {
