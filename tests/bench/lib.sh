@@ -26,6 +26,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 SECONDS=0
+commit=$(git -C "$top" rev-parse --short=12 HEAD)
 mkdir -p "$dir"
 "$top/tests/vm/build" "$kernel"
 
@@ -49,9 +50,11 @@ native_program() {
 		die "native.c does not build"
 }
 
-# show NAME HEADING: write the rows of standard input to NAME.csv, and print its tables.
+# show NAME HEADING: write the rows of standard input to NAME.csv, and print its tables. NAME.commit
+# names the commit that was measured, for tests/bench/data.
 show() {
 	{ echo "$2"; cat; } >"$dir/$1.csv"
+	echo "$commit" >"$dir/$1.commit"
 	"$top/tests/bench/data" --show "$1" "$dir"
 	say "$1: $((SECONDS / 60)) min $((SECONDS % 60)) s; $dir/$1.csv"
 }
