@@ -165,6 +165,18 @@ static void end_probes(void)
 	probes.thread = NULL;
 }
 
+/**
+ * meter_probes - tell whether the meter measures the longest delays
+ *
+ * Context: any.
+ * Return: 1 if it does, 0 otherwise.
+ */
+int meter_probes(void)
+{
+	return probe;
+}
+EXPORT_SYMBOL_GPL(meter_probes);
+
 static u64 wakeups(void)
 {
 	struct task_struct *thread;

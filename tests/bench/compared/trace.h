@@ -100,5 +100,7 @@ struct trace_record {
 
 /* For modules: what the meter does with a word that is written to its file. May sleep. */
 int meter_mark(const char *word);
+/* For modules: whether the meter measures the longest delays in this run. */
+int meter_probes(void);
 
 #endif /* COMPARED_TRACE_H */
