@@ -13,8 +13,8 @@ from wheel import INK, LEFT, NEXT, NOW, PALE, WIDTH, Drawing
 
 WHITE = "#ffffff"
 
-# From the outermost locks to the innermost: a lock's name in the sources, more about it,
-# and what it guards.
+# The locks, from the outermost to the innermost: the name in the sources, a remark, and
+# the data that the lock protects.
 NESTED = [
     [("struct twheel_expiry_lock", "PREEMPT_RT: a few sleeping locks of a base",
       ["no data: one is held while callbacks run,", "and lends a waiter's priority to them"])],

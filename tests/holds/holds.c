@@ -43,8 +43,8 @@ MODULE_PARM_DESC(near, "number of timers that are due every millisecond meanwhil
 
 static struct twheel *wheel;
 static struct twheel_timer *timers;
-static struct twheel_asked_timer *asked;	/* as many */
-static u64 stored;				/* deadline of all of them */
+static struct twheel_asked_timer *asked;	/* as many, with stored deadlines */
+static u64 stored;				/* deadline stored for all of @asked */
 static u64 tick_ns;
 static unsigned int cases;
 static unsigned int expired;
@@ -84,7 +84,7 @@ static void holds_result(bool ok, const char *what)
 	pr_info("%sok %u - %s\n", ok ? "" : "not ", ++cases, what);
 }
 
-/* Deadlines from @begin on, in a random order. */
+/* Start all timers, with random deadlines from @begin to @begin + @width. */
 static void start_all(ktime_t begin, u64 width)
 {
 	struct twheel_request requests[HOLDS_BATCH];

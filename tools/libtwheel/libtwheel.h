@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Declarations that the files of libtwheel share, which follow process/process.c
+ * Declarations shared by the files of libtwheel, which are compiled behind
+ * process/process.c
  */
 #ifndef LIBTWHEEL_H
 #define LIBTWHEEL_H

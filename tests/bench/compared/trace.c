@@ -59,7 +59,10 @@ static unsigned int mixed_timeout(void)
 	return least + below(least);
 }
 
-/* Returns the step of its last record, or of its expiry. */
+/*
+ * Record the life of a connection, from its opening in @step on. Returns the step of its last
+ * record, or of its expiry if it falls silent.
+ */
 static unsigned int live(unsigned int connection, unsigned int step, unsigned int begin,
 			 unsigned int beats, unsigned int timeout_ms, int silent)
 {

@@ -31,7 +31,7 @@
  * struct fd - a descriptor of the program
  * @is_timer: it is a timerfd
  * @at: time of the timerfd in ns, NEVER if it is not armed
- * @watched: an epoll set has the timerfd
+ * @watched: true if an epoll set has the timerfd
  * @event: its event in that set
  */
 static struct fd {

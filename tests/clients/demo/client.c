@@ -29,7 +29,7 @@
 #define OPEN_AT_ONCE	200		/* and not greeted yet */
 #define FEWEST		100
 #define MOST		6000
-#define GRACE		(120 * SECOND)	/* without a closed connection */
+#define GRACE		(120 * SECOND)	/* wait for the next closed connection */
 
 enum role {
 	TALKS,			/* until the end */

@@ -54,7 +54,7 @@ struct connection {
 struct group {
 	struct connection *first;
 	unsigned long count;
-	unsigned int turn;	/* whose it is */
+	unsigned int turn;	/* index of the connection that speaks next */
 	u64 period_ns;		/* time between messages; 0: silent */
 	u64 next_ns;
 	unsigned int closed, wrong, late;

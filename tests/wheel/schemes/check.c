@@ -379,9 +379,9 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 }
 
 /*
- * Check that the next look at a level leaves a tick for each node. Shares of a few ticks
- * may be moved together at a later look. Then these are a small number of
- * nodes, and at most half of the ticks that were left.
+ * Check that the wheel looks at a level early enough to move its nodes one in a tick. A
+ * later look may move the shares of several ticks together, if these are few nodes, and
+ * at most half of the ticks that were left.
  */
 static void check_level(struct twheel_check *c, u32 level)
 {

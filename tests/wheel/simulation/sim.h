@@ -38,7 +38,7 @@ struct sim_cpu {
 	bool off;			/* flag: the CPU is offline */
 	bool leaving;			/* flag: user programs leave the CPU */
 	bool softirq;			/* flag: HRTIMER_SOFTIRQ is raised */
-	bool softirq_task;		/* flag: and left to @ksoftirqd */
+	bool softirq_task;		/* flag: the raised softirq is left to @ksoftirqd */
 	u64 stolen_until;		/* end of a theft of the CPU by its hypervisor, ns */
 	struct sim_lock *spins;		/* lock that the CPU spins for, or NULL */
 	struct list_head hrtimers;	/* hrtimers queued on this CPU */

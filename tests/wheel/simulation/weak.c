@@ -25,7 +25,8 @@
  *   the store did before it.
  *
  * - A task that begins to run, an interrupt of another CPU and CPU hotplug know all
- *   that was stored. So does the end of a grace period. Its begin tells all CPUs.
+ *   that was stored. So does the end of a grace period. The beginning of a grace
+ *   period tells all CPUs.
  *
  * - Plain accesses reach memory at once. The values they overwrite are forgotten.
  */

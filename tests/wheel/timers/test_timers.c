@@ -64,7 +64,7 @@ static void zeroed_memory_is_a_stopped_timer(void)
 	check(twheel_timers_next(w) == TWHEEL_TIMERS_NEVER);
 }
 
-/* Returns the number of moves since @before, but at least @most. */
+/* Returns the larger of @most and the number of moves since @before. */
 static uint64_t more_moves(uint64_t before, uint64_t most)
 {
 	uint64_t moves = w->scheme.cascaded - before;
@@ -105,7 +105,7 @@ static void many_timers_are_moved_before_they_are_due(void)
 
 	for (i = 0; i < NR(items); i++)
 		start_item(&items[i], 70000 + i % 100);
-	/* A loop that is awake each tick has not much to do in any of them. */
+	/* A loop that calls in each tick must move only a few timers in each call. */
 	for (now = 1; now < 70100; now++) {
 		if (twheel_timers_next(w) > now)
 			continue;

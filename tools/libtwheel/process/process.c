@@ -67,7 +67,7 @@ static __always_inline void settle_and_unlock(struct twheel_session *s)
 }
 
 /*
- * Stop timers before the wheel sleeps for them if their words say so. The program does not wake
+ * Stop the timers whose words say so before the wheel sleeps, so that the program does not wake
  * up for them.
  */
 static void stop_ahead(struct twheel_session *s)

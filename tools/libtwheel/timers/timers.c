@@ -615,7 +615,10 @@ static noinline unsigned int call_due(struct twheel_timers *w, u64 now, unsigned
 	return count;
 }
 
-/* Most calls of a program that is awake anyway have nothing to do. */
+/*
+ * Decide first whether a timer is due, because most calls of a program that is awake anyway find
+ * none.
+ */
 TWHEEL_TIMERS_API
 unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsigned int most)
 {

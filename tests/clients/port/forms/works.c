@@ -2,7 +2,7 @@
 /*
  * Each call of delayed_work, for tools/port-to-twheel to port
  *
- * As forms.c, of calls of delayed_work.
+ * Like forms.c, for calls of delayed_work.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
