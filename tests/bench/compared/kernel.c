@@ -302,8 +302,9 @@ static int measure(void)
 	int ret = 0;
 
 	/*
-	 * Memory counts from "begin" on, and so does the array. But the allocator clears the array
-	 * in one call, and fills its lists with interrupts off. These delays would hide the timers'.
+	 * Memory counts from "begin" on, and so does the array. But the allocator clears the
+	 * array in one call, and fills its lists with interrupts off, which would hide the delays
+	 * of timers.
 	 */
 	if (meter_probes())
 		ret = make_timers();
