@@ -27,6 +27,8 @@
 #define PATIENCE	(60 * SECOND)
 #define IS_VIRTUAL	(self.plan->kind->virtual)
 #define IS_ALONE	(self.plan->kind->threads == 1)
+/* The clock stands still, and no other thread has done anything since this step began. */
+#define IS_EXACT	(IS_VIRTUAL && !self.disturbed)
 
 #define CHECK(what, ret, most, ...)					\
 	check_result(what, ret, most, (const int []){ __VA_ARGS__, 0 })
@@ -60,16 +62,19 @@ static int nr_of(const struct session *s)
 
 /* Memory of arguments. A page that is absent follows the page of PLACE_END. */
 
-static __thread char *pages;
+static char *pages_of[THREADS];
 
 static char *end_of_page(bool read_only)
 {
+	char *pages = pages_of[self.nr];
+
 	if (!pages) {
 		pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			     -1, 0);
 		if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE) ||
 		    mprotect(pages + 3 * PAGE, PAGE, PROT_NONE))
 			abort();
+		pages_of[self.nr] = pages;
 	}
 	return pages + (read_only ? 3 : 1) * PAGE;
 }
@@ -147,6 +152,8 @@ struct planned {
 	struct twheel_op in;
 	bool invalid;			/* the call must fail */
 	struct oracle_store *store;	/* store of the library before the call, or NULL */
+	u64 word;			/* the word before it */
+	long ret;			/* result */
 };
 
 /* Note the store that a start of the library makes first. The store ends with the call. */
@@ -160,15 +167,44 @@ static void library_stores(struct session *s, struct planned *p)
 	if (!(p->in.flags & TWHEEL_START_ABS))
 		word = min_t(u64, oracle_now() + word, KTIME_MAX);
 	p->store = &own->stores[own->nr_stores % ORACLE_STORES];
+	p->word = twheel_word(s->t, p->in.id);
 	oracle_stored(own, oracle_now(), ~0ULL, word, true);
 }
 
-static void library_has_stored(struct session *s, struct planned *p)
+/* Check that a word is that of the last start that succeeded, or the one before the call. */
+static void check_word_left(struct session *s, const struct planned *p, const struct planned *all,
+			    unsigned int nr)
 {
-	if (!p->store)
-		return;
-	p->store->word = min_t(u64, twheel_word(s->t, p->in.id), TWHEEL_WORD_STOP);
-	p->store->at = oracle_now();
+	u64 word = p->word, is = twheel_word(s->t, p->in.id);
+	const struct planned *q;
+
+	for (q = all; q < all + nr; q++) {
+		if (q->own != p->own || !q->store || q->ret < 0)
+			continue;
+		/* The library has added the delay to a time that is not known. */
+		if (!IS_EXACT && !(q->in.flags & TWHEEL_START_ABS))
+			return;
+		word = q->store->word;
+	}
+	if (is != word)
+		oracle_fail("a start of id %#llx returns %ld, and leaves word %llu, not %llu",
+			    p->in.id, p->ret, is, word);
+}
+
+/* Check and note the words after a call with @nr starts and stops, whose results are in @all. */
+static void library_has_stored(struct session *s, struct planned *all, unsigned int nr)
+{
+	struct planned *p;
+
+	for (p = all; p < all + nr; p++)
+		if (p->store)
+			check_word_left(s, p, all, nr);
+	for (p = all; p < all + nr; p++) {
+		if (!p->store)
+			continue;
+		p->store->word = min_t(u64, twheel_word(s->t, p->in.id), TWHEEL_WORD_STOP);
+		p->store->at = oracle_now();
+	}
 }
 
 /*
@@ -218,7 +254,7 @@ static struct planned plan(struct session *s, const struct step *step, bool libr
 	p.invalid = in->flags & ~TWHEEL_START_ABS || in->reserved || in->period_ns >> 63 ||
 		    in->expires_ns >> 63 || is_invalid_id(&s->os, in->id);
 	/* While events are unread, starts with past deadlines have no order. */
-	if (IS_VIRTUAL && !host_readable(s->t))
+	if (IS_VIRTUAL && IS_ALONE && !host_readable(s->t))
 		s->past_at = oracle_now();
 	p.t = oracle_new_start(&s->os, p.own, in);
 	in->user_data = oracle_data(p.t);
@@ -232,7 +268,7 @@ static void check_limit(struct session *s)
 {
 	struct twheel_stats stats;
 
-	if (IS_VIRTUAL && !twheel_stats(s->t, &stats) &&
+	if (IS_EXACT && !twheel_stats(s->t, &stats) &&
 	    stats.pending + stats.unread < s->os.max_timers)
 		oracle_fail("ENOSPC with %llu timers of %llu", stats.pending + stats.unread,
 			    s->os.max_timers);
@@ -312,7 +348,8 @@ static void do_start(struct session *s, const struct step *step)
 		take(step, &start, at, sizeof(start));
 	life_lock();
 	note_op(s, library ? "twheel_start_flags" : "START", &p, ret);
-	library_has_stored(s, &p);
+	p.ret = ret;
+	library_has_stored(s, &p, 1);
 	if (!library)
 		is_fault(step, ret);
 	judge(s, &p, start.id, ret, &call);
@@ -455,10 +492,13 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 		CHECK("a batch", ret, -1, ENOMEM, EFAULT);
 	oracle_check_memory(&call, ret);
 	for (i = 0; i < nr; i++) {
+		p[i].ret = twheel_batch_op(batch, i)->result;
+		note_op(s, "\t", &p[i], p[i].ret);
+	}
+	library_has_stored(s, p, nr);
+	for (i = 0; i < nr; i++) {
 		const struct twheel_op *op = twheel_batch_op(batch, i);
 
-		note_op(s, "\t", &p[i], op->result);
-		library_has_stored(s, &p[i]);
 		failed += op->result < 0;
 		if (op->result == -EFAULT)
 			s->os.fuzzy = true;
@@ -490,7 +530,7 @@ static void do_push(struct session *s, const struct step *step)
 	u64 word;
 	long ret;
 
-	if (!own || own->id == TWHEEL_ID_ANY || !IS_VIRTUAL)
+	if (!own || own->id == TWHEEL_ID_ANY || !IS_VIRTUAL || !IS_ALONE)
 		return;
 	as.what = STEP_START;
 	as.how = 5;
@@ -501,7 +541,8 @@ static void do_push(struct session *s, const struct step *step)
 	ret = twheel_push(s->t, p.in.id, p.in.expires_ns, p.in.user_data);
 	twheel_stats(s->t, &after);
 	note_op(s, "twheel_push", &p, ret);
-	library_has_stored(s, &p);
+	p.ret = ret;
+	library_has_stored(s, &p, 1);
 	if (!(p.in.expires_ns >> 63) && word != TWHEEL_WORD_NONE && word <= p.in.expires_ns) {
 		if (ret)
 			oracle_fail("a push that is a store returns %ld", ret);
@@ -643,7 +684,7 @@ static void do_list(struct session *s, const struct step *step, bool drains)
 /* Returns the time by which a timer must expire in spite of all stores, or 0: never. */
 static u64 end_of(const struct session *s, const struct oracle_start *t)
 {
-	u64 end = max(t->high, t->at), word;
+	u64 end = max(t->high, t->done), word;
 	unsigned int i;
 
 	if (!t->own || !t->known || t->end || t->gone || t->high >> 62 || t->events)
@@ -773,7 +814,7 @@ static long do_read(struct session *s, const struct step *step)
 	if (raw)
 		is_fault(step, ret);
 	judge_events(s, events, max(ret, 0L), &call);
-	if (IS_VIRTUAL && is_dry(s, ret, step->count))
+	if (IS_EXACT && is_dry(s, ret, step->count))
 		check_none_late(s, 0);
 	life_unlock();
 	return ret;
@@ -797,10 +838,10 @@ static void do_wait(struct session *s, const struct step *step)
 	if (!ret && end < call.at + timeout)
 		oracle_fail("a wait for %llu ns ends after %llu", timeout, end - call.at);
 	/* Where time passes only while the program sleeps, it cannot sleep too long. */
-	if (IS_VIRTUAL && end > call.at + timeout)
+	if (IS_EXACT && end > call.at + timeout)
 		oracle_fail("a wait for %llu ns takes %llu", timeout, end - call.at);
 	judge_events(s, events, max(ret, 0L), &call);
-	if (IS_VIRTUAL && is_dry(s, ret, step->count))
+	if (IS_EXACT && is_dry(s, ret, step->count))
 		check_none_late(s, 0);
 	life_unlock();
 }
@@ -811,11 +852,13 @@ static void do_poll(struct session *s, const struct step *step)
 	struct twheel_stats stats;
 	bool readable;
 
-	if (!IS_ALONE)
+	if (!IS_ALONE && !IS_VIRTUAL)
 		poll(&(struct pollfd){ .fd = twheel_fd(s->t), .events = ~0 }, 1, step->how & 1);
-	if (!IS_ALONE || twheel_stats(s->t, &stats))
+	if ((!IS_ALONE && !IS_EXACT) || twheel_stats(s->t, &stats))
 		return;
 	readable = host_readable(s->t);
+	if (self.disturbed)
+		return;
 	life_note("poll(s%d) = %d, and %llu are unread", nr_of(s), readable, stats.unread);
 	if ((stats.unread && !readable) || (IS_VIRTUAL && readable && !stats.unread))
 		oracle_fail("%llu events are unread, and poll returns %d", stats.unread, readable);
@@ -832,7 +875,7 @@ static void do_stats(struct session *s, const struct step *step)
 	CHECK("STATS", ret, 0, EFAULT);
 	if (!is_fault(step, ret)) {
 		oracle_stats(&s->os, &stats);
-		if (IS_ALONE && !s->os.fuzzy && !s->os.uncounted)
+		if ((IS_ALONE || IS_EXACT) && !s->os.fuzzy && !s->os.uncounted)
 			oracle_check_counters(&s->os, &stats);
 	}
 	life_unlock();

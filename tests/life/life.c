@@ -225,6 +225,49 @@ static void run_threads(const struct plan *plan)
 		pthread_join(threads[i], NULL);
 }
 
+/* Turns */
+
+static unsigned int next;	/* index of the step after those that were taken */
+
+/* Take the next steps of thread 1. */
+static void run_other(void)
+{
+	const struct plan *plan = self.plan;
+	unsigned int i;
+
+	self.nr = 1;
+	self.disturbed = true;
+	while (next < plan->nr && (plan->steps[next].thread || plan->steps[next].part)) {
+		i = next++;
+		if (!plan->steps[i].part)
+			call_step(&plan->steps[i], plan->nr - i - 1);
+	}
+	self.nr = 0;
+}
+
+/*
+ * Take the steps of thread 0, and those of thread 1 in the middle of the step before them, or
+ * after it if it takes fewer locks.
+ */
+static void run_turns(const struct plan *plan)
+{
+	unsigned int i;
+
+	for (next = 0; next < plan->nr;) {
+		run_other();
+		if (next == plan->nr)
+			break;
+		i = next++;
+		while (next < plan->nr && plan->steps[next].part)
+			next++;
+		self.disturbed = false;
+		host_interrupt(plan->steps[i].turn, run_other);
+		call_step(&plan->steps[i], plan->nr - i - 1);
+		host_interrupt(0, NULL);
+	}
+	self.disturbed = false;
+}
+
 void life_run(const struct plan *plan)
 {
 	unsigned int i;
@@ -239,7 +282,9 @@ void life_run(const struct plan *plan)
 	life->lives++;
 	for (i = 0; i < SESSIONS; i++)
 		open_session(&life->sessions[i], &plan->setups[i]);
-	if (plan->kind->threads > 1)
+	if (plan->kind->turns)
+		run_turns(plan);
+	else if (plan->kind->threads > 1)
 		run_threads(plan);
 	else
 		run_thread((void *)plan);

@@ -52,13 +52,15 @@ enum place {
  * @id: number of the id. The last ones are used by all threads
  * @place: enum place
  * @refused: number of the allocation that fails, or 0
+ * @turn: the lock of a session before which the next steps of the other thread are taken, 1 for
+ *	the first of this step, if the threads take turns
  * @flags: flags of a start or stop
  * @reserved: value of a reserved field
  * @delay: time from now, or before now for a deadline that has passed
  * @period: period
  */
 struct step {
-	u8 what, thread, session, part, how, count, id, place, refused;
+	u8 what, thread, session, part, how, count, id, place, refused, turn;
 	u32 flags, reserved;
 	u64 delay, period;
 };
@@ -68,6 +70,7 @@ struct step {
  * @name: name of the test case
  * @threads: number of threads
  * @virtual: the clock is a variable. Then all is known of each timer
+ * @turns: one thread plays two: it takes the steps of the second in the middle of the first's
  * @bad: arguments may be in bad memory
  * @refusals: allocations fail
  * @users: an ordinary user, or one with other clocks
@@ -76,7 +79,7 @@ struct step {
 struct kind {
 	const char *name;
 	unsigned int threads;
-	bool virtual, bad, refusals, users, killed;
+	bool virtual, turns, bad, refusals, users, killed;
 };
 
 /**
@@ -119,11 +122,18 @@ struct life {
 	struct oracle_records records;
 };
 
-/* The thread that runs: its number, its plan, and its file fail-nth or -1. */
+/**
+ * struct task - the thread that runs
+ * @nr: its number
+ * @plan: its plan
+ * @nth: its file fail-nth, or -1
+ * @disturbed: steps of the other thread were taken within this one, or this one is one of these
+ */
 struct task {
 	unsigned int nr;
 	const struct plan *plan;
 	int nth;
+	bool disturbed;
 };
 
 extern struct life *life;
@@ -156,6 +166,7 @@ void host_begin(void);
 u64 host_time(void);
 void host_sleep(u64 ns);
 void host_refuse(unsigned int nth);
+void host_interrupt(unsigned int nth, void (*fn)(void));
 bool host_readable(const struct twheel *t);
 
 #endif /* LIFE_H */

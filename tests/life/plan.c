@@ -111,6 +111,8 @@ static void make_step(struct step *step, const struct kind *kind, enum what what
 		step->place = one_in(3) ? PLACE_END : PLACE_STACK;
 	if (kind->refusals && one_in(3))
 		step->refused = 1 + below(4);
+	if (kind->turns)
+		step->turn = 1 + below(3);
 	/* A sleep in real time is short. */
 	if (what == STEP_SLEEP && !kind->virtual)
 		step->delay = step->delay % (2 * MS);

@@ -87,6 +87,12 @@ void host_refuse(unsigned int nth)
 	errno = error;
 }
 
+void host_interrupt(unsigned int nth, void (*fn)(void))
+{
+	(void)nth;
+	(void)fn;
+}
+
 unsigned int oracle_refusals(void)
 {
 	return __atomic_load_n(&refused, __ATOMIC_RELAXED);

@@ -172,6 +172,7 @@ void oracle_start_done(struct oracle_start *t, u64 id, const struct oracle_call_
 	}
 	t->id = id;
 	t->known = true;
+	t->done = oracle_now();
 	t->moved = ret == 1;
 	if (!(t->in.flags & TWHEEL_START_ABS))
 		t->high = min_t(u64, oracle_now() + t->in.expires_ns, KTIME_MAX);

@@ -48,6 +48,7 @@ struct oracle_start {
 	u64 high;				/* upper bound of the deadline */
 	u64 began;				/* order of the beginning of the call */
 	u64 at;					/* time of its beginning, ns */
+	u64 done;				/* time of its return, once it is known */
 	bool moved;				/* flag: the timer was pending before */
 	bool known;				/* flag: the call returned with success */
 	bool refused;				/* flag: the call failed */

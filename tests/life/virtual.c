@@ -4,7 +4,9 @@
  *
  * The linker replaces functions of the C library by the functions of this file. Time
  * passes only while the program sleeps. So all is known of each timer, and a plan
- * always does the same. With LIBFUZZER the plans come from libFuzzer.
+ * always does the same. Threads take turns where a call takes the lock of a session:
+ * that is where another thread may have been faster. With LIBFUZZER the plans come
+ * from libFuzzer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,6 +25,7 @@
 const struct kind kinds[] = {
 	{ .name = "alone", .threads = 1, .virtual = true },
 	{ .name = "refusals", .threads = 1, .virtual = true, .refusals = true },
+	{ .name = "turns", .threads = 2, .virtual = true, .turns = true },
 };
 
 const unsigned int nr_kinds = ARRAY_SIZE(kinds);
@@ -30,6 +33,9 @@ const bool host_is_virtual = true;
 static u64 now = BEGIN;
 static u64 set[FDS];		/* when a timerfd fires */
 static unsigned int countdown, refused;
+static unsigned int locks_left;		/* until another thread has its turn */
+static void (*interrupt)(void);
+static __thread int held;		/* number of mutexes */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
@@ -40,6 +46,10 @@ void *__wrap_calloc(size_t nr, size_t size);
 void *__real_calloc(size_t nr, size_t size);
 int __wrap_posix_memalign(void **p, size_t alignment, size_t size);
 int __real_posix_memalign(void **p, size_t alignment, size_t size);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 {
@@ -96,6 +106,20 @@ int __wrap_posix_memalign(void **p, size_t alignment, size_t size)
 	return is_refused() ? ENOMEM : __real_posix_memalign(p, alignment, size);
 }
 
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (!held && locks_left && mutex != &life->lock && !--locks_left)
+		interrupt();
+	held++;
+	return __real_pthread_mutex_lock(mutex);
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	held--;
+	return __real_pthread_mutex_unlock(mutex);
+}
+
 bool host_has(const struct kind *kind)
 {
 	(void)kind;
@@ -134,6 +158,13 @@ void host_sleep(u64 ns)
 void host_refuse(unsigned int nth)
 {
 	countdown = nth;
+}
+
+/* Call a function before the @nth lock of a session from now on is taken. 0: never. */
+void host_interrupt(unsigned int nth, void (*fn)(void))
+{
+	interrupt = fn;
+	locks_left = nth;
 }
 
 unsigned int oracle_refusals(void)
