@@ -2,18 +2,10 @@
 /*
  * Declarations that the parts of the torture module share
  *
- * There are three kinds of timers. Each has its own way to know the exact fate
- * of every start:
- *
- *  locked   Each timer has an account with a lock, which is held around each
- *           call. Every return value and callback is checked at once
- *           (torture_locked.c).
- *  shared   All callers use the same few timers, with no lock at all. In the
- *           end the sum of return values and callbacks must come out even
- *           (torture_shared.c).
- *  work     As shared, but with work items (torture_work.c).
- *
- * The first two kinds share code that works on struct tt_timer.
+ * Callers on all CPUs use the same timers (torture_shared.c) and works (torture_work.c), with no
+ * lock. What each call must return is not known then, but in the end the sum of return values and
+ * callbacks must come out even. What a call must return is asserted in the simulated machine
+ * (tests/wheel/simulation), and there in each order of events.
  */
 #ifndef _TWHEEL_TORTURE_H
 #define _TWHEEL_TORTURE_H
@@ -24,9 +16,6 @@
 
 #include <linux/twheel.h>
 
-/* Number of locked timers. */
-#define TT_TIMERS	512
-
 /* Counters, summed and checked by torture_main.c. */
 
 enum tt_count {
@@ -35,11 +24,9 @@ enum tt_count {
 	TT_STOPPED,	/* stops that returned 1 */
 	TT_EXPIRED,	/* callbacks */
 	TT_DRAINED,	/* timers handed over by a drain */
-	TT_RACED,	/* starts and stops that came between expiry and callback */
 	TT_SYNCED,	/* stops that waited for the callback */
-	TT_SHUTDOWN,	/* shutdowns */
 	TT_AGAIN,	/* starts by twheel_again_at() */
-	TT_STORED,	/* deadlines stored in time for a timer that the wheel asks for it */
+	TT_STORED,	/* deadlines stored for a timer that the wheel asks for it */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
 	TT_WORKED,	/* runs of work items */
@@ -58,13 +45,11 @@ __printf(1, 2) void tt_error(const char *fmt, ...);
  * @wheel: its wheel
  * @tick_ns: tick of @wheel
  * @quiet: the workers are gone, so callbacks must not start anything
- * @drains: number of begins and ends of drains, so it is odd during a drain
  */
 struct tt_round {
 	struct twheel *wheel;
 	u64 tick_ns;
 	bool quiet;
-	unsigned int drains;
 };
 
 extern struct tt_round tt_round;
@@ -92,33 +77,14 @@ static inline u32 tt_random_below(u32 *state, u32 limit)
 }
 
 u32 tt_seed(unsigned int nr);
-u64 tt_random_delay(u32 *rnd);
 unsigned int tt_random_online_cpu(u32 *rnd);
 
-/**
- * struct tt_timer - a timer of torture_locked.c or of torture_shared.c
- * @asked: the timer, if the wheel asks for its deadline
- * @timer: the timer
- * @drained: called when a drain hands over the timer
- */
-struct tt_timer {
-	union {
-		struct twheel_asked_timer asked;
-		struct twheel_timer timer;
-	};
-	void (*drained)(struct tt_timer *t);
-};
-
-/* Functions of the three kinds of timers. */
-
-int tt_locked_setup(void);
-void tt_locked_op(u32 *rnd, unsigned int first, unsigned int nr);
-void tt_locked_sync_op(u32 *rnd, unsigned int first, unsigned int nr);
-void tt_locked_finish(void);
+/* Functions of timers and works. */
 
 int tt_shared_setup(void);
 void tt_shared_op(u32 *rnd);
 void tt_shared_sync_op(u32 *rnd);
+void tt_shared_drained(struct twheel_timer *timer);
 void tt_shared_finish(void);
 
 int tt_work_setup(const struct twheel_config *config);
@@ -133,6 +99,5 @@ void tt_workers_stop(void);
 void tt_caller_op(u32 *rnd);
 int tt_hotplug_start(void);
 void tt_hotplug_stop(void);
-unsigned int tt_hotplug_epoch(void);
 
 #endif /* _TWHEEL_TORTURE_H */

@@ -35,7 +35,7 @@ struct tt_round tt_round;
 
 unsigned int tt_nshared = 16;
 module_param_named(nshared, tt_nshared, uint, 0444);
-MODULE_PARM_DESC(nshared, "timers that all callers hammer (16)");
+MODULE_PARM_DESC(nshared, "timers that half of the calls hammer (16)");
 
 unsigned int tt_hotplug_ms;
 module_param_named(hotplug_ms, tt_hotplug_ms, uint, 0444);
@@ -57,8 +57,8 @@ static ktime_t tt_begin;
 static DEFINE_PER_CPU(unsigned long [TT_NR_COUNTS], tt_counts);
 
 static const char * const tt_count_names[TT_NR_COUNTS] = {
-	"armed", "restarted", "stopped", "expired", "drained", "raced", "synced", "shutdown",
-	"again", "stored", "hardirq", "softirq", "worked", "hotplugged", "errors",
+	"armed", "restarted", "stopped", "expired", "drained", "synced", "again", "stored",
+	"hardirq", "softirq", "worked", "hotplugged", "errors",
 };
 
 void tt_count(enum tt_count what)
@@ -116,21 +116,6 @@ u32 tt_seed(unsigned int nr)
 	return state;
 }
 
-/* Returns a delay: mostly short, some long, a few so long that they never end. */
-u64 tt_random_delay(u32 *rnd)
-{
-	u32 what = tt_random_below(rnd, 32);
-	u64 tick_ns = tt_round.tick_ns;
-
-	if (what == 0)
-		return 3600ULL * NSEC_PER_SEC << tt_random_below(rnd, 20);
-	if (what < 4)
-		return (u64)tt_random_below(rnd, 5000) * tick_ns;
-	if (what < 16)
-		return (u64)tt_random_below(rnd, 200000) * tick_ns / 1000;
-	return (u64)tt_random_below(rnd, 6000) * tick_ns / 1000;
-}
-
 /* Returns a CPU that is online, but may go offline at any moment. */
 unsigned int tt_random_online_cpu(u32 *rnd)
 {
@@ -144,28 +129,18 @@ unsigned int tt_random_online_cpu(u32 *rnd)
 
 static void tt_drained(struct twheel_timer *timer, void *arg)
 {
-	struct tt_timer *t = container_of(timer, struct tt_timer, timer);
 	unsigned long *handed_over = arg;
 
 	++*handed_over;
 	tt_count(TT_DRAINED);
-	t->drained(t);
+	tt_shared_drained(timer);
 }
 
 static void tt_drain(void)
 {
-	unsigned long handed_over = 0, ret;
+	unsigned long handed_over = 0;
+	unsigned long ret = twheel_drain(tt_round.wheel, tt_drained, &handed_over);
 
-	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
-	/*
-	 * Pairs with tt_no_drain_since() and the barriers before waiting stops, which compare
-	 * tt_round.drains.
-	 */
-	smp_mb();
-	ret = twheel_drain(tt_round.wheel, tt_drained, &handed_over);
-	/* Pairs with the same barriers. */
-	smp_mb();
-	WRITE_ONCE(tt_round.drains, tt_round.drains + 1);
 	if (ret != handed_over)
 		tt_error("drain returned %lu for %lu timers", ret, handed_over);
 }
@@ -192,10 +167,7 @@ static int tt_make_wheel(const struct twheel_config *config)
 
 	if (IS_ERR(wheel))
 		return PTR_ERR(wheel);
-	/*
-	 * Give each CPU slots. Without slots its timers would expire on another CPU, and the
-	 * checks would report that.
-	 */
+	/* Give each CPU slots, so that each has timers from the beginning. */
 	for_each_possible_cpu(cpu) {
 		ret = twheel_prepare_cpu(wheel, cpu);
 		if (ret) {
@@ -222,9 +194,7 @@ static int tt_round_begin(unsigned int round)
 	ret = tt_make_wheel(&config);
 	if (ret)
 		return ret;
-	ret = tt_locked_setup();
-	if (!ret)
-		ret = tt_shared_setup();
+	ret = tt_shared_setup();
 	if (!ret)
 		ret = tt_work_setup(&config);
 	if (!ret)
@@ -242,7 +212,6 @@ static void tt_round_end(void)
 	tt_hotplug_stop();
 	tt_workers_stop();
 	WRITE_ONCE(tt_round.quiet, true);
-	tt_locked_finish();
 	tt_shared_finish();
 	tt_work_finish();
 	twheel_destroy(tt_round.wheel);

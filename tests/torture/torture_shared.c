@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many callers that use the same few timers, without any lock
+ * Many callers that use the same timers, without any lock
  *
+ * Half of the calls are for a few timers. The others are for a crowd, so that the wheel has many.
  * These callers meet the races inside of twheel. Two CPUs may start a timer at once, a stop may
  * come while it moves to another base, or its callback may restart it while another CPU stops it.
  * At no time is the state of such a timer known, but its account must come out even. Each start
@@ -10,7 +11,8 @@
  *
  *  starts that returned 0 = callbacks + stops that returned 1 + drained
  *
- * for every timer. Besides, two callbacks of one timer must never run at the same time.
+ * for every timer. Besides, two callbacks of one timer must never run at the same time, and a
+ * timer that is due must expire.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -21,9 +23,15 @@
 
 #include "torture.h"
 
+#define TT_CROWD	512
+/* A timer that is later than this counts as lost. */
+#define TT_LOST_MS	20000
+
 /**
  * struct tt_shared - a timer and its account
- * @t: the timer
+ * @asked: the timer, if the wheel asks for its deadline: every other one
+ * @timer: the timer
+ * @stored: the deadline that the wheel finds
  * @nr: its number, for messages
  * @starts: number of starts with result 0
  * @stops: number of stops with result 1
@@ -32,7 +40,11 @@
  * @running: number of callbacks that run now
  */
 struct tt_shared {
-	struct tt_timer t;
+	union {
+		struct twheel_asked_timer asked;
+		struct twheel_timer timer;
+	};
+	u64 stored;
 	unsigned int nr;
 	atomic_t starts;
 	atomic_t stops;
@@ -63,37 +75,56 @@ static void tt_shared_note_stop(struct tt_shared *s, int ret)
 	}
 }
 
-/* Choose a delay. Most are a few ticks, so that the timer expires while other threads use it. */
-static u64 tt_shared_delay(u32 *rnd)
+static bool tt_is_of_crowd(const struct tt_shared *s)
 {
-	u32 ticks = tt_random_below(rnd, 8) ? 3 : 300;
+	return s->nr >= tt_nshared;
+}
 
+static struct tt_shared *tt_shared_any(u32 *rnd)
+{
+	if (tt_random_below(rnd, 2))
+		return &tt_shared[tt_random_below(rnd, tt_nshared)];
+	return &tt_shared[tt_nshared + tt_random_below(rnd, TT_CROWD)];
+}
+
+/*
+ * Choose a delay. Most are a few ticks, so that the timer expires while other threads use it. Some
+ * of the crowd's are so long that they never end.
+ */
+static u64 tt_shared_delay(const struct tt_shared *s, u32 *rnd)
+{
+	u32 what = tt_random_below(rnd, 32), ticks = what < 28 ? 3 : 300;
+
+	if (what == 0 && tt_is_of_crowd(s))
+		return 3600ULL * NSEC_PER_SEC << tt_random_below(rnd, 20);
+	if (what < 16 && tt_is_of_crowd(s))
+		ticks = 200;
 	return tt_random_below(rnd, ticks * tt_round.tick_ns);
 }
 
 static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 {
-	u64 delay = tt_shared_delay(rnd);
+	u64 delay = tt_shared_delay(s, rnd);
 	int ret;
 
 	switch (tt_random_below(rnd, 8)) {
 	case 0:
-		ret = twheel_start_on(&s->t.timer, delay, tt_random_online_cpu(rnd));
+		ret = twheel_start_on(&s->timer, delay, tt_random_online_cpu(rnd));
 		if (ret == -EINVAL && tt_hotplug_ms)
 			return;
 		break;
 	case 1:
-		if (twheel_restart_at(&s->t.timer, ktime_add_ns(ktime_get(), delay)))
+		if (twheel_restart_at(&s->timer, ktime_add_ns(ktime_get(), delay)))
 			tt_count(TT_RESTARTED);
 		return;
 	case 2:
-		ret = twheel_start_at(&s->t.timer, ktime_add_ns(ktime_get(), delay));
+		ret = twheel_start_at(&s->timer, ktime_add_ns(ktime_get(), delay));
 		break;
 	default:
 		if (tt_random_below(rnd, 2))
-			tt_shared_note_start(s, twheel_start(&s->t.timer, delay));
+			tt_shared_note_start(s, twheel_start(&s->timer, delay));
 		/* The second start often has the same tick, which takes another path in twheel. */
-		ret = twheel_start(&s->t.timer, delay);
+		ret = twheel_start(&s->timer, delay);
 	}
 	tt_shared_note_start(s, ret);
 }
@@ -101,35 +132,40 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 /* Start the timer again when its callback ends. Must be called by the callback. */
 static void tt_shared_again(struct tt_shared *s, u32 *rnd)
 {
-	u64 delay = tt_shared_delay(rnd);
+	u64 delay = tt_shared_delay(s, rnd);
 
 	tt_count(TT_AGAIN);
-	tt_shared_note_start(s, twheel_again_at(&s->t.timer, ktime_add_ns(ktime_get(), delay)));
+	tt_shared_note_start(s, twheel_again_at(&s->timer, ktime_add_ns(ktime_get(), delay)));
 }
 
-/* Start or stop a timer. Context: any. */
+/* Start, store or stop. Context: any. */
 void tt_shared_op(u32 *rnd)
 {
-	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nshared)];
+	struct tt_shared *s = tt_shared_any(rnd);
+	u32 what = tt_random_below(rnd, 8);
 
-	if (tt_random_below(rnd, 3))
+	if (what < 5) {
 		tt_shared_start(s, rnd);
-	else
-		tt_shared_note_stop(s, twheel_stop(&s->t.timer));
+	} else if (what < 6 && s->nr % 2) {
+		tt_count(TT_STORED);
+		WRITE_ONCE(s->stored, ktime_get_ns() + tt_shared_delay(s, rnd));
+	} else {
+		tt_shared_note_stop(s, twheel_stop(&s->timer));
+	}
 }
 
 /* Stop a timer and wait for its callback. Context: process. */
 void tt_shared_sync_op(u32 *rnd)
 {
-	struct tt_shared *s = &tt_shared[tt_random_below(rnd, tt_nshared)];
+	struct tt_shared *s = tt_shared_any(rnd);
 
 	tt_count(TT_SYNCED);
-	tt_shared_note_stop(s, twheel_stop_sync(&s->t.timer));
+	tt_shared_note_stop(s, twheel_stop_sync(&s->timer));
 }
 
 static void tt_shared_expire(struct twheel_timer *timer)
 {
-	struct tt_shared *s = container_of(timer, struct tt_shared, t.timer);
+	struct tt_shared *s = container_of(timer, struct tt_shared, timer);
 	u32 rnd = ktime_get_ns() | 1, what;
 
 	if (atomic_inc_return(&s->running) != 1)
@@ -153,33 +189,55 @@ static void tt_shared_expire(struct twheel_timer *timer)
 	atomic_dec(&s->running);
 }
 
-static void tt_shared_drained(struct tt_timer *t)
+static u64 tt_shared_stored(struct twheel_timer *timer)
 {
-	struct tt_shared *s = container_of(t, struct tt_shared, t);
+	return READ_ONCE(container_of(timer, struct tt_shared, timer)->stored);
+}
 
-	atomic_inc(&s->drained);
+static const struct twheel_source tt_shared_source = {
+	.deadline	= tt_shared_stored,
+	.fn		= tt_shared_expire,
+};
+
+void tt_shared_drained(struct twheel_timer *timer)
+{
+	atomic_inc(&container_of(timer, struct tt_shared, timer)->drained);
 }
 
 int tt_shared_setup(void)
 {
+	struct tt_shared *s;
 	unsigned int i;
 
-	tt_shared = kvcalloc(tt_nshared, sizeof(*tt_shared), GFP_KERNEL);
+	tt_shared = kvcalloc(tt_nshared + TT_CROWD, sizeof(*tt_shared), GFP_KERNEL);
 	if (!tt_shared)
 		return -ENOMEM;
-	for (i = 0; i < tt_nshared; i++) {
-		tt_shared[i].nr = i;
-		tt_shared[i].t.drained = tt_shared_drained;
-		twheel_timer_setup(&tt_shared[i].t.timer, tt_round.wheel, tt_shared_expire, 0);
+	for (i = 0; i < tt_nshared + TT_CROWD; i++) {
+		s = &tt_shared[i];
+		s->nr = i;
+		if (i % 2)
+			twheel_asked_setup(&s->asked, tt_round.wheel, &tt_shared_source, 0);
+		else
+			twheel_timer_setup(&s->timer, tt_round.wheel, tt_shared_expire, 0);
 	}
 	return 0;
 }
 
+static bool tt_is_overdue(struct tt_shared *s)
+{
+	return twheel_pending(&s->timer) &&
+	       max_t(u64, twheel_deadline(&s->timer), s->stored) < ktime_get();
+}
+
 static void tt_shared_settle(struct tt_shared *s)
 {
-	int starts, ends;
+	int starts, ends, i;
 
-	tt_shared_note_stop(s, twheel_stop_sync(&s->t.timer));
+	for (i = 0; tt_is_overdue(s) && i < TT_LOST_MS / 20; i++)
+		msleep(20);
+	if (i == TT_LOST_MS / 20)
+		tt_error("shared %u: is due, and does not expire", s->nr);
+	tt_shared_note_stop(s, twheel_stop_sync(&s->timer));
 	starts = atomic_read(&s->starts);
 	ends = atomic_read(&s->callbacks) + atomic_read(&s->stops) +
 	       atomic_read(&s->drained);
@@ -198,7 +256,7 @@ void tt_shared_finish(void)
 
 	if (!tt_shared)
 		return;
-	for (i = 0; i < tt_nshared; i++)
+	for (i = 0; i < tt_nshared + TT_CROWD; i++)
 		tt_shared_settle(&tt_shared[i]);
 	kvfree(tt_shared);
 	tt_shared = NULL;

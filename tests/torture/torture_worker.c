@@ -3,9 +3,8 @@
  * Threads that call twheel, from process context and from hard interrupts
  *
  * Workers are not bound to a CPU, because the CPU may go offline, but they move to another one
- * now and then. Half of the workers use all locked timers, and the others have some timers each
- * that no other worker uses. Each worker also has an hrtimer, so that it can call twheel from a
- * hard interrupt. Another thread takes CPUs offline and online.
+ * now and then. Each worker also has an hrtimer, so that it can call twheel from a hard interrupt.
+ * Another thread takes CPUs offline and online.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -29,16 +28,12 @@
  * @rnd: its random numbers
  * @irq_rnd: the random numbers of @irq
  * @irq: calls twheel in hard interrupt context
- * @first: number of the first of its locked timers
- * @nr: number of its locked timers
  */
 struct tt_worker {
 	struct task_struct *task;
 	u32 rnd;
 	u32 irq_rnd;
 	struct hrtimer irq;
-	unsigned int first;
-	unsigned int nr;
 };
 
 static struct tt_worker *tt_workers;
@@ -47,11 +42,7 @@ static unsigned int tt_nr_workers;
 /* Do an operation that is allowed in any context. */
 void tt_caller_op(u32 *rnd)
 {
-	u32 what = tt_random_below(rnd, 8);
-
-	if (what < 5)
-		tt_locked_op(rnd, 0, TT_TIMERS);
-	else if (what < 7)
+	if (tt_random_below(rnd, 8))
 		tt_shared_op(rnd);
 	else
 		tt_work_op(rnd);
@@ -82,18 +73,14 @@ static void tt_worker_op(struct tt_worker *w)
 {
 	u32 what = tt_random_below(&w->rnd, 64);
 
-	if (what < 40)
-		tt_locked_op(&w->rnd, w->first, w->nr);
-	else if (what < 52)
+	if (what < 52)
 		tt_shared_op(&w->rnd);
 	else if (what < 56)
 		tt_work_op(&w->rnd);
 	else if (what < 57)
 		tt_work_flush_op(&w->rnd);
-	else if (what < 61)
-		tt_shared_sync_op(&w->rnd);
 	else if (what < 63)
-		tt_locked_sync_op(&w->rnd, w->first, w->nr);
+		tt_shared_sync_op(&w->rnd);
 	else
 		tt_worker_send_irq(w);
 }
@@ -133,18 +120,10 @@ static int tt_worker_thread(void *arg)
 	return 0;
 }
 
-/*
- * Set up a worker. Workers with an odd number have a share of the locked timers each, the others
- * use all.
- */
 static void tt_worker_init(struct tt_worker *w, unsigned int nr)
 {
-	unsigned int share = TT_TIMERS / tt_nr_workers;
-
 	w->rnd = tt_seed(nr);
 	w->irq_rnd = tt_seed(0x1000 + nr);
-	w->first = nr & 1 ? nr * share : 0;
-	w->nr = nr & 1 ? share : TT_TIMERS;
 	twheel_hrtimer_setup(&w->irq, tt_worker_irq,
 			     CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -154,7 +133,7 @@ int tt_workers_start(void)
 	struct task_struct *task;
 	unsigned int i;
 
-	tt_nr_workers = min(TT_WORKERS_PER_CPU * num_online_cpus(), TT_TIMERS);
+	tt_nr_workers = TT_WORKERS_PER_CPU * num_online_cpus();
 	tt_workers = kcalloc(tt_nr_workers, sizeof(*tt_workers), GFP_KERNEL);
 	if (!tt_workers)
 		return -ENOMEM;
@@ -185,26 +164,6 @@ void tt_workers_stop(void)
 /* CPU hotplug. */
 
 static struct task_struct *tt_hotplug_task;
-static unsigned int tt_epoch;
-
-/*
- * Returns the number of changes of the online CPUs, where begin and end count separately. The
- * number is odd during a change. If it was even when a timer was started, and is the same when
- * the timer expires, the timer was never moved by hotplug.
- */
-unsigned int tt_hotplug_epoch(void)
-{
-	return READ_ONCE(tt_epoch);
-}
-
-static void tt_epoch_next(void)
-{
-	/* Earlier changes of the CPU are visible before the new number. */
-	smp_mb();
-	WRITE_ONCE(tt_epoch, tt_epoch + 1);
-	/* The new number is visible before later changes of the CPU. */
-	smp_mb();
-}
 
 static void tt_hotplug_sleep(void)
 {
@@ -218,18 +177,14 @@ static void tt_hotplug_one(unsigned int cpu)
 {
 	int ret;
 
-	tt_epoch_next();
 	ret = remove_cpu(cpu);
-	tt_epoch_next();
 	if (ret) {
 		pr_info("CPU %u does not go: %d\n", cpu, ret);
 		tt_hotplug_sleep();
 		return;
 	}
 	tt_hotplug_sleep();
-	tt_epoch_next();
 	ret = add_cpu(cpu);
-	tt_epoch_next();
 	if (ret)
 		pr_alert("CPU %u does not come back: %d\n", cpu, ret);
 	tt_count(TT_HOTPLUGGED);
