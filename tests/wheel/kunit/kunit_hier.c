@@ -227,6 +227,27 @@ static void refreshing_again_and_again_is_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W + 99), 100);
 }
 
+/* Check that a few refreshed nodes keep their order, and many do not hold up one that is due. */
+static void refreshed_nodes_leave_the_slot_to_others(struct kunit *test)
+{
+	struct twheel_check *c = begin(test, 0, 101);
+	u32 i;
+
+	kt_set(test, 'A', 100);
+	kt_set(test, 'B', 100);
+	kt_set(test, 'A', 200);
+	kt_set(test, 'B', 200);
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 199), "");
+	KUNIT_EXPECT_STREQ(test, kt_out(test, 200), "AB");
+	for (i = 0; i < 100; i++)
+		twheel_check_set(c, i, 220);
+	for (i = 0; i < 100; i++)
+		twheel_check_set(c, i, 230);
+	twheel_check_set(c, 100, 220);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 220), 1);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 230), 100);
+}
+
 /* Check that the next tick is found in any slot of level 0. */
 static void the_next_tick_is_found_in_every_group(struct kunit *test)
 {
@@ -311,6 +332,7 @@ static struct kunit_case hier_cases[] = {
 	KUNIT_CASE(a_hint_to_one_that_is_gone_does_no_harm),
 	KUNIT_CASE(a_hint_leads_to_the_one_so_many_joins_before),
 	KUNIT_CASE(refreshing_again_and_again_is_counted_once),
+	KUNIT_CASE(refreshed_nodes_leave_the_slot_to_others),
 	KUNIT_CASE(the_next_tick_is_found_in_every_group),
 	KUNIT_CASE(a_count_that_is_wrong_makes_nothing_late),
 	KUNIT_CASE(one_timer_wakes_a_tickless_wheel_a_few_times),

@@ -140,7 +140,7 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 {
 	const u64 tick = TWHEEL_HIER_WINDOW;
-	u32 i, nr = 3 * TWHEEL_SLOT_LAZY_MAX;
+	u32 i, slot, nr = 3 * TWHEEL_SLOT_LAZY_MAX;
 	struct twheel_check *c = kt_begin_with(test, kt_ops(test), 0, KT_SLOTS, nr);
 	struct twheel_scheme *s = kt_scheme(test);
 
@@ -149,10 +149,19 @@ static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 	twheel_check_advance(c, tick - 1);
 	for (i = 0; i < nr; i++)
 		twheel_check_set(c, i, 2 * tick + i % 50000);
-	KUNIT_EXPECT_EQ(test, s->slots[kt_slot(test, 'A')].lazy, TWHEEL_SLOT_LAZY_MAX);
+	slot = kt_slot(test, 'A');
+	KUNIT_EXPECT_EQ(test, s->slots[slot].lazy, TWHEEL_SLOT_LAZY_MAX);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, tick), 0);
 	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_LAZY_MAX);
-	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 2 * tick + 50000), nr);
+	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 1001 * tick - 1), nr);
+	/* Nodes that were stopped do not count. */
+	for (i = 0; i < 2; i++) {
+		kt_set(test, 'A', 1001 * tick);
+		kt_set(test, 'A', 1001 * tick + 1);
+		KUNIT_EXPECT_EQ(test, kt_slot(test, 'A'), slot);
+		KUNIT_EXPECT_EQ(test, s->slots[slot].lazy, 1);
+		kt_stop(test, 'A');
+	}
 }
 
 /* Fill a slot with nodes that are due and nodes of later rounds. */

@@ -214,6 +214,8 @@ void oracle_run_ends(struct hrtimer *hrtimer)
 	if (base->counters.expired - held->expired > TIMERS_PER_RUN)
 		sim_fail("a run expires %llu timers",
 			 base->counters.expired - held->expired);
+	if (base->last_tick < base->scheme.clock)
+		sim_fail("base %u: tick %llu is not counted", base->cpu, base->scheme.clock);
 	check_moves(held, base);
 	check_throttle(held, base);
 	check_pause(hrtimer, base);
