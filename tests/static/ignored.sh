@@ -18,7 +18,7 @@ ignored() {
 	# a missing system call returns ENOSYS to a user program
 	tests/api/selftests/*) echo -n ,ENOSYS ;;
 	# user programs, which use types and names of the libraries that they measure or attack
-	tests/bench/bench-user/* | tests/bench/compared/* | tests/hostile/* | tests/life/*) echo -n ,PREFER_KERNEL_TYPES,ENOSYS,ARRAY_SIZE
+	tests/bench/bench-user/* | tests/bench/compared/* | tests/life/*) echo -n ,PREFER_KERNEL_TYPES,ENOSYS,ARRAY_SIZE
 		echo -n ,PREFER_DEFINED_ATTRIBUTE_MACRO,UNNECESSARY_PARENTHESES,LONG_LINE_STRING ;;
 	# lines of a help text are long strings
 	tools/twheelctl/*) echo -n ,LONG_LINE_STRING ;;
