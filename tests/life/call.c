@@ -1069,21 +1069,25 @@ static void read_all(const char *path, size_t size)
 /* Check in /proc/twheel that each start on a wheel, and on a CPU, has ended or is pending. */
 static void check_balance(size_t piece)
 {
-	unsigned long long started = 0, expired = 0, stopped = 0, pending;
+	unsigned long long value, started = 0, expired = 0, stopped = 0;
 	FILE *file = fopen("/proc/twheel", "re");
-	char line[512], pieces[2048];
+	char line[512], pieces[2048], name[16];
 
 	if (!file)
 		return;
 	setvbuf(file, pieces, _IOFBF, piece);
 	while (fgets(line, sizeof(line), file) && strncmp(line, "session ", 8)) {
-		sscanf(line, " started %llu", &started);
-		sscanf(line, " expired %llu", &expired);
-		sscanf(line, " stopped %llu", &stopped);
-		if (sscanf(line, " pending %llu", &pending) == 1 &&
-		    started != expired + stopped + pending)
+		if (sscanf(line, " %15s %llu", name, &value) != 2)
+			continue;
+		if (!strcmp(name, "started"))
+			started = value;
+		else if (!strcmp(name, "expired"))
+			expired = value;
+		else if (!strcmp(name, "stopped"))
+			stopped = value;
+		else if (!strcmp(name, "pending") && started != expired + stopped + value)
 			oracle_fail("/proc/twheel: started %llu, expired %llu, stopped %llu, pending %llu",
-				    started, expired, stopped, pending);
+				    started, expired, stopped, value);
 	}
 	fclose(file);
 }

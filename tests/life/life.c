@@ -153,9 +153,13 @@ static void open_session(struct session *s, const struct twheel_setup *setup)
 	u32 task, i;
 
 	memset(s, 0, sizeof(*s));
-	if (!life_open(&s->t, setup) && !life_open(&s->t, NULL))
-		oracle_fail("the life has no session");
-	if (twheel_info(s->t, &info))
+	if (!life_open(&s->t, setup)) {
+		setup = NULL;
+		if (!life_open(&s->t, NULL))
+			oracle_fail("the life has no session");
+	}
+	if (twheel_info(s->t, &info) ||
+	    (setup && setup->tick_ns && info.tick_ns != setup->tick_ns))
 		oracle_fail("INFO of a new session");
 	s->tick_ns = info.tick_ns;
 	s->os.nr = s - life->sessions;

@@ -32,7 +32,7 @@ static u64 some_time(const struct kind *kind)
 {
 	static const u64 edges[] = {
 		0, 1, MS - 1, MS, 63 * MS, 64 * MS, 4095 * MS, 4096 * MS, HOUR,
-		1ULL << 50, KTIME_MAX - SECOND, KTIME_MAX,
+		1ULL << 50, KTIME_MAX - SECOND, KTIME_MAX - 1, KTIME_MAX,
 	};
 	unsigned int choice = below(kind->virtual ? 8 : 12);
 

@@ -201,11 +201,18 @@ static void check_charges(const struct twheel_session_user *user)
  */
 void oracle_charges(void)
 {
-	const struct oracle_session *os;
+	const struct oracle_session *os, *other;
 
-	for (os = sessions; os < sessions + nr_sessions; os++)
-		if (os->s)
-			check_charges(os->s->user);
+	for (os = sessions; os < sessions + nr_sessions; os++) {
+		if (!os->s)
+			continue;
+		check_charges(os->s->user);
+		for (other = sessions; other < os; other++)
+			if (other->s && other->s->user != os->s->user &&
+			    uid_eq(other->s->user->uid, os->s->user->uid))
+				sim_fail("sessions %u and %u have two accounts of one user",
+					 other->nr, os->nr);
+	}
 }
 
 /* Check a session at its last close. */
