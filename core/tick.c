@@ -69,35 +69,14 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 EXPORT_SYMBOL_GPL(twheel_at_tick_end);
 
 /*
- * Let waiters for the last callback go on, before this run calls others: one of
- * those may wait for the waiter. Returns whether the run can continue.
+ * Like call_timer_fn() in kernel/time/timer.c. But a preempt count that a callback
+ * leaks remains until the softirq core restores the count, after this run.
  */
-static bool let_waiters_on(struct twheel_base *base)
-	__releases(&base->lock) __acquires(&base->lock)
-{
-	bool go_on;
-
-	twheel_base_set_running(base, NULL);
-	raw_spin_unlock_irq(&base->lock);
-	twheel_expiry_end(&base->expiry);
-	go_on = twheel_expiry_begin(&base->expiry);
-	raw_spin_lock_irq(&base->lock);
-	return go_on;
-}
-
-/* noinline: called only if a callback leaks a preempt count. */
-static noinline void restore_preempt_count(twheel_fn fn, int count)
-{
-	WARN_ONCE(1, "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
-		  preempt_count());
-	preempt_count_set(count);
-}
-
-/* Like call_timer_fn() in kernel/time/timer.c. */
 static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 {
+	int count = preempt_count();
 #ifdef CONFIG_LOCKDEP
-	/* A copy, because the callback may free the timer. See look_for_deadlock(). */
+	/* A copy, because the callback may free the timer. See may_wait_for(). */
 	struct lockdep_map lockdep_map;
 
 	lockdep_copy_map(&lockdep_map, &timer->lockdep_map);
@@ -105,30 +84,28 @@ static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 	lock_map_acquire(&lockdep_map);
 	fn(timer);
 	lock_map_release(&lockdep_map);
-}
-
-/* @late is never 0, see note_late(), which does what is the same for a tick. */
-static void count_lateness(struct twheel_base *base,
-			   const struct twheel_timer *timer)
-{
-	/* restart_in_tick() may write @offset_ns concurrently, in one access. */
-	u32 late = base->late_ns - data_race(timer->node.offset_ns);
-
-	base->counters.lateness[__fls(late)]++;
+	WARN_ONCE(count != preempt_count(),
+		  "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
+		  preempt_count());
 }
 
 /* Call a timer's callback. Returns whether the run can continue. */
-static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
-			 int count)
+static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer)
 	__releases(&base->lock) __acquires(&base->lock)
 {
+	/*
+	 * note_late() computed the part that all timers of the tick share. Never
+	 * 0. restart_in_tick() may write @offset_ns concurrently, in one access.
+	 */
+	u32 late = base->late_ns - data_race(timer->node.offset_ns);
 	twheel_fn fn = timer->fn;
 	u64 deferred;
+	bool go_on;
 
 	atomic64_set(&base->deferred, 0);
 	twheel_base_set_running(base, timer);
 	base->counters.expired++;
-	count_lateness(base, timer);
+	base->counters.lateness[__fls(late)]++;
 	debug_object_deactivate(timer, &twheel_timer_debug_descr);
 	trace_twheel_expire(base, timer);
 	raw_spin_unlock_irq(&base->lock);
@@ -139,44 +116,45 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	 * called twheel_again_at() promised that its timer still exists.
 	 */
 	raw_spin_lock_irq(&base->lock);
-	if (unlikely(count != preempt_count()))
-		restore_preempt_count(fn, count);
 	deferred = atomic64_read(&base->deferred);
 	if (deferred > TWHEEL_DEFER_CLOSED)
 		twheel_base_start_deferred(base, timer, deferred);
 	if (!twheel_expiry_awaited(&base->expiry))
 		return true;
-	return let_waiters_on(base);
+	/*
+	 * Let waiters for this callback go on before this run calls others: one
+	 * of those may wait for the waiter.
+	 */
+	twheel_base_set_running(base, NULL);
+	raw_spin_unlock_irq(&base->lock);
+	twheel_expiry_end(&base->expiry);
+	go_on = twheel_expiry_begin(&base->expiry);
+	raw_spin_lock_irq(&base->lock);
+	return go_on;
 }
 
 /**
  * struct tick_run - one run of twheel_tick()
  * @begin: time of the begin. CLOCK_MONOTONIC, like all times in throttle.c
- * @checked: time of the last clock read
+ * @checked: time of the last clock read, at last the end of the run
  * @jiffy: jiffies at @checked. If it changed, a callback may be slow
  * @limit_ns: limit of the time of the run
- * @preempted_ns: twheel_preempted_ns() at @begin
  * @clock_offset: clock of the base minus CLOCK_MONOTONIC, ns
  * @work: timers left to expire, or to move if none is due
  * @target: last tick to process
  * @first: tick of the first expired timer
  * @last: tick of the last expired timer, U64_MAX if there is none yet
- * @expired: number of timers expired
- * @cascaded: number of timers moved
  */
 struct tick_run {
 	ktime_t begin;
 	ktime_t checked;
 	unsigned long jiffy;
 	s64 limit_ns;
-	u64 preempted_ns;
 	s64 clock_offset;
 	int work;
 	u64 target;
 	u64 first;
 	u64 last;
-	u64 expired;
-	u64 cascaded;
 };
 
 /* Returns the lateness of @tick at a time of CLOCK_MONOTONIC, without sleeps. */
@@ -199,34 +177,28 @@ static void note_late(struct twheel_base *base, const struct tick_run *run)
 	base->late_ns = clamp_t(s64, late, 0, S32_MAX) + base->tick_ns;
 }
 
-static void note_expiry(struct twheel_base *base, struct tick_run *run)
-{
-	u64 tick = base->scheme.clock;
-
-	if (likely(run->last == tick))
-		return;
-	note_late(base, run);
-	if (run->last == U64_MAX)
-		run->first = tick;
-	run->last = tick;
-	base->counters.busy_ticks++;
-}
-
 /*
  * Expire at most @budget of the timers due at one tick. Returns the rest of
  * @budget, 0 if it is time to read the clock, or -1 if the run cannot continue.
  */
-static int expire_tick(struct twheel_base *base, const struct tick_run *run,
+static int expire_tick(struct twheel_base *base, struct tick_run *run,
 		       struct twheel_node *node, int budget)
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
 	int batch = twheel_scheme_batch(&base->scheme, budget);
-	int count = preempt_count();
+	u64 tick = base->scheme.clock;
 
+	if (run->last != tick) {
+		note_late(base, run);
+		if (run->last == U64_MAX)
+			run->first = tick;
+		run->last = tick;
+		base->counters.busy_ticks++;
+	}
 	budget -= batch;
 	do {
-		if (!expire_timer(base, twheel_timer_of(node), count))
+		if (!expire_timer(base, twheel_timer_of(node)))
 			return -1;
 		if (unlikely(jiffies - run->jiffy))
 			return 0;
@@ -281,7 +253,6 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 		while (left > 0 &&
 		       (node = twheel_scheme_pop(&base->scheme, run->target,
 						 &work))) {
-			note_expiry(base, run);
 			left = expire_tick(base, run, node, left);
 		}
 		twheel_base_set_running(base, NULL);
@@ -296,15 +267,6 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 		note_late(base, run);
 	}
 	return twheel_scheme_next(&base->scheme) > run->target;
-}
-
-/*
- * Returns whether a payer's run used up its slice. Nothing can cut short the work
- * for the end of a tick, and a user may cause much of it.
- */
-static bool slice_is_used(const struct twheel_base *base, const struct tick_run *run)
-{
-	return run && base->payer && ktime_get() - run->begin >= run->limit_ns;
 }
 
 /*
@@ -329,7 +291,9 @@ static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 		/* See above. */
 		smp_mb__after_atomic();
 		end->fn(end);
-		if (base->tick_ends && slice_is_used(base, run))
+		/* Nothing can cut this work short, and a user may cause much of it. */
+		if (base->tick_ends && run && base->payer &&
+		    ktime_get() - run->begin >= run->limit_ns)
 			return false;
 	}
 	return true;
@@ -362,109 +326,46 @@ static void count_ticks(struct twheel_base *base, u64 target)
 	base->last_tick = target;
 }
 
-static void count_run(struct twheel_base *base, const struct tick_run *run,
-		      ktime_t end)
-{
-	struct twheel_counters *c = &base->counters;
-
-	c->longest_tick_ns = max_t(s64, c->longest_tick_ns, end - run->begin);
-	if (run->last == U64_MAX)
-		return;
-	c->longest_lateness_ns = max3((s64)c->longest_lateness_ns,
-				      late_for(base, run, run->first, run->begin),
-				      late_for(base, run, run->last, end));
-}
-
 /*
- * Returns the time of the next run, or KTIME_MAX. Rearm an unfinished run
- * relative to a fresh clock reading: HRTIMER_SOFTIRQ samples the clock once per
- * pass, and would rerun anything that expires before that sample.
+ * Rearm the hrtimer. An unfinished run continues at a time that is computed from a
+ * fresh clock reading: HRTIMER_SOFTIRQ samples the clock once per pass, and would
+ * rerun anything that expires before that sample.
  */
-static ktime_t next_run(struct twheel_base *base, const struct tick_run *run,
-			bool done, ktime_t end)
+static enum hrtimer_restart rearm(struct twheel_base *base,
+				  const struct tick_run *run, bool done)
 {
 	bool throttled = base->throttled;
+	ktime_t next;
 
 	base->armed_tick = U64_MAX;
 	base->throttled = false;
 	if (base->cpu == TWHEEL_NO_CPU || (!base->scheme.pending && !base->tick_ends))
-		return KTIME_MAX;
+		return HRTIMER_NORESTART;
 	base->armed_tick = 0;
 	twheel_base_update_isolated(base);
 	if (!done) {
 		base->throttled = true;
-		return run->clock_offset +
-		       twheel_throttle_wait(base->payer, end, throttled,
+		next = run->clock_offset +
+		       twheel_throttle_wait(base->payer, run->checked, throttled,
 					    run->limit_ns);
+	} else {
+		base->empty = run->last == U64_MAX ? min(base->empty + 1, base->doze) : 0;
+		/* Doze if the next tick, when empty, is number @doze in a row. */
+		if (base->doze && base->empty + 1 >= base->doze)
+			base->armed_tick = twheel_scheme_next_due(&base->scheme,
+								  TWHEEL_MOVES_PER_LOCK);
+		next = twheel_time_of(base, base->armed_tick ?: run->target + 1);
 	}
-	base->empty = run->expired ? 0 : min(base->empty + 1, base->doze);
-	/* Doze if the next tick, when empty, is number @doze in a row. */
-	if (base->empty + 1 < base->doze || !base->doze)
-		return twheel_time_of(base, run->target + 1);
-	base->armed_tick = twheel_scheme_next_due(&base->scheme,
-						  TWHEEL_MOVES_PER_LOCK);
-	return twheel_time_of(base, base->armed_tick);
-}
-
-/*
- * Rearm the hrtimer. If an interrupt queued it again before twheel_tick() took
- * the lock, only a start can change its time.
- */
-static enum hrtimer_restart set_next_run(struct twheel_base *base, ktime_t next)
-{
-	if (next == KTIME_MAX)
-		return HRTIMER_NORESTART;
+	/*
+	 * If an interrupt queued the hrtimer again before twheel_tick() took the
+	 * lock, only a start can change its time.
+	 */
 	if (hrtimer_is_queued(&base->hrtimer)) {
-		hrtimer_start(&base->hrtimer, next,
-			      HRTIMER_MODE_ABS_PINNED_SOFT);
+		hrtimer_start(&base->hrtimer, next, HRTIMER_MODE_ABS_PINNED_SOFT);
 		return HRTIMER_NORESTART;
 	}
 	hrtimer_set_expires(&base->hrtimer, next);
 	return HRTIMER_RESTART;
-}
-
-/* Throttle a run: other wheels used up this CPU's runtime. */
-static enum hrtimer_restart throttle_tick(struct twheel_base *base,
-					  const struct tick_run *run)
-{
-	enum hrtimer_restart restart;
-
-	raw_spin_lock_irq(&base->lock);
-	base->counters.wakeups++;
-	restart = set_next_run(base, next_run(base, run, false, run->begin));
-	raw_spin_unlock_irq(&base->lock);
-	return restart;
-}
-
-/* Returns whether all that is due is done. */
-static bool run_tick(struct twheel_base *base, struct tick_run *run)
-{
-	u64 cascaded, expired;
-	bool done;
-
-	done = twheel_expiry_begin(&base->expiry);
-	raw_spin_lock_irq(&base->lock);
-	cascaded = base->scheme.cascaded;
-	expired = base->counters.expired;
-	run->target = max(twheel_tick_of(base, run->begin + run->clock_offset),
-			  base->scheme.clock);
-	if (unlikely(base->clock_offset != run->clock_offset)) {
-		base->clock_offset = run->clock_offset;
-		base->resume_tick = run->target;
-	}
-	count_ticks(base, run->target);
-	base->armed_tick = 0;
-
-	/* Work that the last run left is first. */
-	done = done && !base->tick_ends && expire_timers(base, run);
-
-	run->cascaded = base->scheme.cascaded - cascaded;
-	run->expired = base->counters.expired - expired;
-	raw_spin_unlock_irq(&base->lock);
-	if (!run_tick_ends(base, run))
-		done = false;
-	twheel_expiry_end(&base->expiry);
-	return done;
 }
 
 /* PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of a base, in softirq context. */
@@ -472,39 +373,71 @@ enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 {
 	struct twheel_base *base = container_of(hrtimer, struct twheel_base,
 						hrtimer);
+	struct twheel_counters *c = &base->counters;
 	struct tick_run run = {
 		.begin = ktime_get(),
+		.jiffy = jiffies,
 		.work = WORK_PER_RUN,
 		.last = U64_MAX,
 	};
+	u64 preempted_ns = twheel_preempted_ns(), cascaded, expired;
 	enum hrtimer_restart restart;
-	ktime_t end;
 	bool done;
 
+	run.checked = run.begin;
 	run.clock_offset = twheel_base_time(base, run.begin) - run.begin;
 	run.limit_ns = twheel_throttle_begin(base->payer, run.begin,
 					     base->throttled);
-	if (!run.limit_ns)
-		return throttle_tick(base, &run);
-	run.checked = run.begin;
-	run.preempted_ns = twheel_preempted_ns();
-	run.jiffy = jiffies;
+	if (!run.limit_ns) {
+		/* Other wheels used up this CPU's runtime. */
+		raw_spin_lock_irq(&base->lock);
+		c->wakeups++;
+		restart = rearm(base, &run, false);
+		raw_spin_unlock_irq(&base->lock);
+		return restart;
+	}
+
 	/* See twheel_at_tick_end(). */
 	rcu_read_lock();
-	done = run_tick(base, &run);
-	end = ktime_get();
-	note_check(base, &run, end, false);
-	twheel_throttle_end(base->payer, end,
-			    twheel_preempted_ns() - run.preempted_ns);
+	done = twheel_expiry_begin(&base->expiry);
+	raw_spin_lock_irq(&base->lock);
+	cascaded = base->scheme.cascaded;
+	expired = c->expired;
+	run.target = max(twheel_tick_of(base, run.begin + run.clock_offset),
+			 base->scheme.clock);
+	if (base->clock_offset != run.clock_offset) {
+		base->clock_offset = run.clock_offset;
+		base->resume_tick = run.target;
+	}
+	count_ticks(base, run.target);
+	base->armed_tick = 0;
+	/* Work that the last run left is first. */
+	done = done && !base->tick_ends && expire_timers(base, &run);
+	cascaded = base->scheme.cascaded - cascaded;
+	expired = c->expired - expired;
+	raw_spin_unlock_irq(&base->lock);
+	if (!run_tick_ends(base, &run))
+		done = false;
+	twheel_expiry_end(&base->expiry);
+
+	note_check(base, &run, ktime_get(), false);
+	twheel_throttle_end(base->payer, run.checked,
+			    twheel_preempted_ns() - preempted_ns);
 
 	raw_spin_lock_irq(&base->lock);
-	if (run.cascaded)
-		trace_twheel_cascade(base, run.cascaded);
-	trace_twheel_tick(base, run.expired, end - run.begin);
-	count_run(base, &run, end);
+	if (cascaded)
+		trace_twheel_cascade(base, cascaded);
+	trace_twheel_tick(base, expired, run.checked - run.begin);
+	c->longest_tick_ns = max_t(s64, c->longest_tick_ns,
+				   run.checked - run.begin);
+	if (run.last != U64_MAX)
+		c->longest_lateness_ns =
+			max3((s64)c->longest_lateness_ns,
+			     late_for(base, &run, run.first, run.begin),
+			     late_for(base, &run, run.last, run.checked));
 	if (!done)
-		base->counters.yields++;
-	restart = set_next_run(base, next_run(base, &run, done, end));
+		c->yields++;
+	restart = rearm(base, &run, done);
 	raw_spin_unlock_irq(&base->lock);
 	rcu_read_unlock();
 	return restart;
