@@ -256,7 +256,7 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 static inline void
 twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 {
-	/* Pairs with may_be_deferred(). */
+	/* Pairs with stop_deferred(). */
 	smp_store_release(&base->running, timer);
 }
 

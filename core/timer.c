@@ -265,29 +265,12 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 	return base;
 }
 
-/* Returns the CPU for timers started here: this one or, if it is isolated, another. */
-static unsigned int cpu_of_start(const struct twheel *wheel)
-{
-	unsigned int cpu = smp_processor_id();
-
-	return likely(!twheel_base_is_isolated(cpu)) ?
-	       cpu : twheel_base_nearest(wheel, cpu);
-}
-
 /*
  * Starting and stopping under the base's lock
  *
  * Functions that are always inlined are the fast path of the API functions, and
  * otherwise become calls. Those that never are would make it save registers.
  */
-
-/* Returns whether a start at @expires may need the hrtimer earlier. */
-static __always_inline bool sleeps_too_long(const struct twheel_base *base,
-					    u64 expires)
-{
-	return unlikely(base->armed_tick) &&
-	       !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick);
-}
 
 /* Start a timer on a locked base whose hrtimer may be off or asleep. */
 static noinline void start_asleep(struct twheel_base *base,
@@ -300,7 +283,10 @@ static noinline void start_asleep(struct twheel_base *base,
 	twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme, &timer->node));
 }
 
-/* Move a restarted timer while the hrtimer is off or asleep. */
+/*
+ * Move a restarted timer while the hrtimer is off or asleep. Out of line, because
+ * restart_and_move() would save registers for it: a tenth of a restart.
+ */
 static noinline void restart_asleep(struct twheel_base *base,
 				    struct twheel_timer *timer, u64 expires)
 {
@@ -392,8 +378,11 @@ static noinline int start_slow(struct twheel_base *base,
 		ret = -ESHUTDOWN;
 		goto unlock;
 	}
-	if (cpu == TWHEEL_NO_CPU)
-		cpu = cpu_of_start(base->wheel);
+	if (cpu == TWHEEL_NO_CPU) {
+		cpu = smp_processor_id();
+		if (twheel_base_is_isolated(cpu))
+			cpu = twheel_base_nearest(base->wheel, cpu);
+	}
 	if (base->cpu != cpu && base->running != timer)
 		base = move_to_base(base, timer, cpu);
 	start_asleep(base, timer, expires, offset_ns);
@@ -419,7 +408,9 @@ static __always_inline bool start_fast(struct twheel_base *base,
 	 */
 	if (base->running == timer)
 		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
-	if (sleeps_too_long(base, expires))
+	/* Does the timer need the hrtimer earlier? */
+	if (unlikely(base->armed_tick) &&
+	    !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick))
 		start_asleep(base, timer, expires, offset_ns);
 	else
 		twheel_base_start(base, timer, expires, offset_ns);
@@ -483,12 +474,6 @@ static __always_inline int start_after(struct twheel_timer *timer, u64 deadline)
 	return start_timer(base, timer, twheel_base_time(base, deadline), flags);
 }
 
-/* Out of line, because restart_after() would save registers for it. */
-static noinline int start_other_tick(struct twheel_timer *timer, u64 deadline)
-{
-	return start_after(timer, deadline);
-}
-
 /*
  * Restart a timer that was pending when the caller checked, if its tick remains the same.
  * Returns whether it did.
@@ -519,12 +504,6 @@ static __always_inline bool restart_in_tick(struct twheel_timer *timer, u64 dead
 	/* Pairs with twheel_expired_deadline(). */
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	return true;
-}
-
-/* Restart a timer that was pending when the caller checked. Returns as twheel_start(). */
-static noinline int restart_after(struct twheel_timer *timer, u64 deadline)
-{
-	return restart_in_tick(timer, deadline) ? 1 : start_other_tick(timer, deadline);
 }
 
 /**
@@ -560,8 +539,8 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	 * The tick is read after this and belongs to the start seen here. Pairs
 	 * with twheel_base_start().
 	 */
-	if (unlikely(smp_load_acquire(&timer->node.link.next)))
-		return restart_after(timer, deadline);
+	if (smp_load_acquire(&timer->node.link.next) && restart_in_tick(timer, deadline))
+		return 1;
 	return start_after(timer, deadline);
 }
 EXPORT_SYMBOL_GPL(twheel_start);
@@ -611,9 +590,10 @@ EXPORT_SYMBOL_GPL(twheel_again_at);
 
 /*
  * Restart a timer if it is pending. @deadline is a time of the wheel's clock if @ours, and of
- * CLOCK_MONOTONIC otherwise.
+ * CLOCK_MONOTONIC otherwise. Out of line, because twheel_restart() would save registers for
+ * it: 6 of some 70 instructions.
  */
-static __always_inline int restart_pending(struct twheel_timer *timer, u64 deadline, bool ours)
+static noinline int restart_pending(struct twheel_timer *timer, u64 deadline, bool ours)
 {
 	unsigned long flags;
 	struct twheel_base *base = twheel_lock_base(timer, &flags);
@@ -626,12 +606,6 @@ static __always_inline int restart_pending(struct twheel_timer *timer, u64 deadl
 		restart_locked(base, timer, expires, offset_ns);
 	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return pending;
-}
-
-/* Out of line, because twheel_restart() would save registers for it. */
-static noinline int restart_other_tick(struct twheel_timer *timer, u64 deadline)
-{
-	return restart_pending(timer, deadline, false);
 }
 
 /**
@@ -656,7 +630,7 @@ int twheel_restart(struct twheel_timer *timer, u64 delay_ns)
 	/* Pairs with twheel_base_start(). */
 	if (likely(smp_load_acquire(&timer->node.link.next)) && restart_in_tick(timer, deadline))
 		return 1;
-	return restart_other_tick(timer, deadline);
+	return restart_pending(timer, deadline, false);
 }
 EXPORT_SYMBOL_GPL(twheel_restart);
 
@@ -732,30 +706,23 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 EXPORT_SYMBOL_GPL(twheel_start_on);
 
 /*
- * Returns whether a timer that is not pending may have a deferred start.
- * Lockless: if the callback returned by now, that start was carried out.
+ * Stop a timer that was not pending when the caller checked, and may have a
+ * deferred start. Rare.
  */
-static bool may_be_deferred(struct twheel_timer *timer)
+static noinline int stop_deferred(struct twheel_timer *timer)
 {
 	/* Like twheel_lock_base(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
-
-	if (!base)
-		return false;
-	/* Pairs with twheel_base_set_running(). */
-	if (base > TWHEEL_MOVING && smp_load_acquire(&base->running) != timer)
-		return twheel_pending(timer);
-	return true;
-}
-
-/* Stop a timer that was not pending when the caller checked. Rare. */
-static noinline int stop_deferred(struct twheel_timer *timer)
-{
-	struct twheel_base *base;
 	unsigned long flags;
 	bool stopped;
 
-	if (!may_be_deferred(timer))
+	/*
+	 * If the callback returned by now, its deferred start was carried out.
+	 * Pairs with twheel_base_set_running().
+	 */
+	if (!base || (base > TWHEEL_MOVING &&
+		      smp_load_acquire(&base->running) != timer &&
+		      !twheel_pending(timer)))
 		return 0;
 	base = twheel_lock_base(timer, &flags);
 	stopped = is_started(base, timer) && twheel_base_stop(base, timer);
