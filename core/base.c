@@ -157,14 +157,14 @@ unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 	return nr_cpu_ids;
 }
 
-static unsigned int find_nearest(const struct twheel *wheel, unsigned int cpu)
+static unsigned int find_stand_in(const struct twheel *wheel, unsigned int cpu)
 {
-	unsigned int near = twheel_base_other_cpu(wheel->usable, cpu);
+	unsigned int other = twheel_base_other_cpu(wheel->usable, cpu);
 
-	if (near >= nr_cpu_ids)
-		/* A hint. See above. */
-		near = data_race(cpumask_first(wheel->usable));
-	return near < nr_cpu_ids ? near : cpu;
+	if (other >= nr_cpu_ids)
+		/* A hint: the caller checks again under the base's lock. */
+		other = data_race(cpumask_first(wheel->usable));
+	return other < nr_cpu_ids ? other : cpu;
 }
 
 /*
@@ -175,20 +175,20 @@ static unsigned int find_nearest(const struct twheel *wheel, unsigned int cpu)
  * goes, because moving to another base would change the order of timers, and the
  * search visits all CPUs twice.
  */
-unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu)
+unsigned int twheel_base_stand_in(const struct twheel *wheel, unsigned int cpu)
 {
 	/* Pairs with the writers: a choice from an older @usable must not count as one of now. */
 	int changes = atomic_read_acquire(&wheel->usable_changes);
 	struct twheel_base *base = wheel->bases[cpu];
 
 	if (cpu != smp_processor_id())
-		return find_nearest(wheel, cpu);
-	if (base->other == TWHEEL_NO_CPU || base->other_changes != changes ||
-	    twheel_base_is_isolated(base->other)) {
-		base->other = find_nearest(wheel, cpu);
-		base->other_changes = changes;
+		return find_stand_in(wheel, cpu);
+	if (base->stand_in == TWHEEL_NO_CPU || base->stand_in_changes != changes ||
+	    twheel_base_is_isolated(base->stand_in)) {
+		base->stand_in = find_stand_in(wheel, cpu);
+		base->stand_in_changes = changes;
 	}
-	return base->other;
+	return base->stand_in;
 }
 
 /*
@@ -205,7 +205,7 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 	raw_spin_lock(&base->lock);
 	while (unlikely(base->cpu == TWHEEL_NO_CPU)) {
 		raw_spin_unlock(&base->lock);
-		base = wheel->bases[twheel_base_nearest(wheel, cpu)];
+		base = wheel->bases[twheel_base_stand_in(wheel, cpu)];
 		raw_spin_lock(&base->lock);
 	}
 	return base;
@@ -249,7 +249,7 @@ static void enable_base(struct twheel_base *base, unsigned int cpu)
 	/* Already set if @cpu drives the base of another CPU. */
 	if (base == base->wheel->bases[cpu])
 		cpumask_set_cpu(cpu, base->wheel->usable);
-	/* Pairs with twheel_base_nearest(). */
+	/* Pairs with twheel_base_stand_in(). */
 	(void)atomic_inc_return_release(&base->wheel->usable_changes);
 }
 
@@ -307,7 +307,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 	twheel_expiry_init(&base->expiry);
 	base->cpu = TWHEEL_NO_CPU;
 	base->fast_cpu = TWHEEL_NO_CPU;
-	base->other = TWHEEL_NO_CPU;
+	base->stand_in = TWHEEL_NO_CPU;
 	base->wheel = wheel;
 	base->tick_ns = wheel->config.tick_ns;
 	base->doze = wheel->config.doze;
@@ -492,7 +492,7 @@ void twheel_base_switch_off(struct twheel_base *base, unsigned int cpu)
 	base->fast_cpu = TWHEEL_NO_CPU;
 	cpumask_clear_cpu(cpu, base->wheel->usable);
 	/*
-	 * Pairs with twheel_base_nearest(), which otherwise keeps the choice of this CPU: a
+	 * Pairs with twheel_base_stand_in(), which otherwise keeps the choice of this CPU: a
 	 * start on a CPU without slots would search with interrupts off for ever.
 	 */
 	(void)atomic_inc_return_release(&base->wheel->usable_changes);

@@ -86,10 +86,10 @@ struct twheel_counters {
  *	there are no slots. Another CPU than its own while that is offline
  * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
  *	may use the base without further checks
- * @other: CPU for timers that are started here while this CPU is isolated or its
- *	base is switched off, or %TWHEEL_NO_CPU. @other and @other_changes are used
- *	by this CPU only, with interrupts off
- * @other_changes: @usable_changes of the wheel when @other was chosen
+ * @stand_in: CPU for timers that are started here while this CPU is isolated or its
+ *	base is switched off, or %TWHEEL_NO_CPU. @stand_in and @stand_in_changes are
+ *	used by this CPU only, with interrupts off
+ * @stand_in_changes: @usable_changes of the wheel when @stand_in was chosen
  * @online: true while the CPU is online. After creation written by CPU hotplug
  *	only, so cpus_read_lock() is enough to read it
  * @prepared: true once there are slots. Written under @lock
@@ -136,8 +136,8 @@ struct twheel_base {
 	raw_spinlock_t lock;
 	unsigned int cpu;
 	unsigned int fast_cpu;
-	unsigned int other;
-	int other_changes;
+	unsigned int stand_in;
+	int stand_in_changes;
 	u32 tick_ns;
 	u32 doze;
 	clockid_t clockid;
@@ -332,7 +332,7 @@ twheel_base_alloc(struct twheel *wheel, unsigned int cpu,
 void twheel_base_free(struct twheel_base *base);
 int twheel_base_prepare(struct twheel_base *base, unsigned int cpu);
 unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu);
-unsigned int twheel_base_nearest(const struct twheel *wheel, unsigned int cpu);
+unsigned int twheel_base_stand_in(const struct twheel *wheel, unsigned int cpu);
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
 	__acquires(wheel->bases[cpu]->lock);

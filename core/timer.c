@@ -381,7 +381,7 @@ static noinline int start_slow(struct twheel_base *base,
 	if (cpu == TWHEEL_NO_CPU) {
 		cpu = smp_processor_id();
 		if (twheel_base_is_isolated(cpu))
-			cpu = twheel_base_nearest(base->wheel, cpu);
+			cpu = twheel_base_stand_in(base->wheel, cpu);
 	}
 	if (base->cpu != cpu && base->running != timer)
 		base = move_to_base(base, timer, cpu);
