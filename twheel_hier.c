@@ -322,7 +322,7 @@ static noinline struct twheel_node *hier_pop(struct twheel_scheme *s, u64 target
 	while (*work > 0) {
 		alternate = s->recheck - s->clock <= 1 && !is_empty(slot);
 		if (s->quota)
-			cascade(s, alternate ? TWHEEL_HIER_BATCH : U32_MAX, work);
+			cascade(s, alternate ? TWHEEL_HIER_TURN : U32_MAX, work);
 		node = twheel_hier_due(s, slot);
 		if (node || *work <= 0)
 			return node;

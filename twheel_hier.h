@@ -25,8 +25,8 @@
 #define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
 
-/* Nodes to expire or move in a row before switching: as far as hints reach. */
-#define TWHEEL_HIER_BATCH	TWHEEL_SLOT_HINTS
+/* Nodes to expire or move in one turn, before the other: as far as hints reach. */
+#define TWHEEL_HIER_TURN	TWHEEL_SLOT_HINTS
 
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work);

@@ -183,9 +183,9 @@ twheel_scheme_due_slot(const struct twheel_scheme *s)
  * Returns how many nodes to take with twheel_scheme_due(), at most @most,
  * before calling twheel_scheme_pop() again, which may have nodes to move.
  */
-static inline int twheel_scheme_batch(const struct twheel_scheme *s, int most)
+static inline int twheel_scheme_turn(const struct twheel_scheme *s, int most)
 {
-	return s->quota ? min(most, TWHEEL_HIER_BATCH) : most;
+	return s->quota ? min(most, TWHEEL_HIER_TURN) : most;
 }
 
 /*

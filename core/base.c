@@ -109,7 +109,7 @@ void twheel_base_wake(struct twheel_base *base)
 
 	/*
 	 * Leave slots that need attention to the hrtimer's function.
-	 * twheel_scheme_next() is expensive, but runs at most once per batch:
+	 * twheel_scheme_next() is expensive, but runs only once for many starts:
 	 * the first start brings the clock up to date.
 	 */
 	if (base->scheme.pending && now > base->scheme.clock)
@@ -456,7 +456,7 @@ static void put_timers(struct twheel_base *base, struct list_head *timers)
 }
 
 /*
- * Move a batch of timers from a base that is switched off to another base. Returns
+ * Move some timers from a base that is switched off to another base. Returns
  * false if no timer is left. @slot: see twheel_scheme_any().
  *
  * Never holds two locks. In between, a caller that wants a timer in transit spins

@@ -186,7 +186,7 @@ static int expire_tick(struct twheel_base *base, struct tick_run *run,
 	__must_hold(&base->lock)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
-	int batch = twheel_scheme_batch(&base->scheme, budget);
+	int turn = twheel_scheme_turn(&base->scheme, budget);
 	u64 tick = base->scheme.clock;
 
 	if (run->last != tick) {
@@ -196,21 +196,21 @@ static int expire_tick(struct twheel_base *base, struct tick_run *run,
 		run->last = tick;
 		base->counters.busy_ticks++;
 	}
-	budget -= batch;
+	budget -= turn;
 	do {
 		if (!expire_timer(base, twheel_timer_of(node)))
 			return -1;
 		if (unlikely(jiffies - run->jiffy))
 			return 0;
-	} while (--batch && (node = twheel_scheme_due(&base->scheme, slot)));
-	return budget + batch;
+	} while (--turn && (node = twheel_scheme_due(&base->scheme, slot)));
+	return budget + turn;
 }
 
 /*
  * Adapt the number of timers between two clock reads. A clock read costs a
  * third of an expiry with a short callback, but a callback may also take a
- * thousand times as long. So double the number after a fast batch, halve it after
- * a slow one, and drop to 1 after a very slow one. Jiffies are cheap to read and
+ * thousand times as long. So double the number if the timers were fast, halve it
+ * if they were slow, and drop to 1 if they were very slow. Jiffies are cheap to read, and
  * reveal a slow callback among many short ones.
  */
 static void note_check(struct twheel_base *base, struct tick_run *run,

@@ -63,7 +63,7 @@ static void wheel_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 	twheel_scheme_stop(&t->s, node);
 }
 
-/* Pop a node as expire_tick() does: by the shorter way, once per batch by the long one. */
+/* Pop a node as expire_tick() does: by the shorter way, once per turn by the long one. */
 static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 				     int *work)
 {
@@ -77,7 +77,7 @@ static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 		return node;
 	}
 	node = twheel_scheme_pop(&t->s, target, work);
-	t->turn = node ? twheel_scheme_batch(&t->s, 64) - 1 : 0;
+	t->turn = node ? twheel_scheme_turn(&t->s, 64) - 1 : 0;
 	return node;
 }
 

@@ -272,12 +272,12 @@ static __always_inline unsigned int expire_tick(struct twheel *wheel,
 						unsigned int most)
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&wheel->scheme);
-	unsigned int batch = twheel_scheme_batch(&wheel->scheme, min_t(u32, most, INT_MAX));
+	unsigned int turn = twheel_scheme_turn(&wheel->scheme, min_t(u32, most, INT_MAX));
 	unsigned int count = 0;
 
 	do {
 		timer_of(node)->fn(timer_of(node));
-	} while (++count < batch &&
+	} while (++count < turn &&
 		 (node = twheel_scheme_due(&wheel->scheme, slot)));
 	return count;
 }

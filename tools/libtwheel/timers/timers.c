@@ -456,7 +456,7 @@ static noinline struct twheel_timer *advance_and_pop(struct twheel_timers *w, u6
 	while (*work > 0) {
 		alternate = s->recheck - s->clock <= 1 && !list_empty(front);
 		if (s->quota)
-			cascade(s, alternate ? TWHEEL_HIER_BATCH : U32_MAX, work);
+			cascade(s, alternate ? TWHEEL_HIER_TURN : U32_MAX, work);
 		if (!list_empty(&w->lists[UNSORTED]) && !sort(w, work))
 			break;
 		timer = pop_front(w, now);
@@ -604,7 +604,7 @@ static noinline unsigned int call_due(struct twheel_timers *w, u64 now, unsigned
 	now = w->now;
 	while (count < most && (timer = pop(w, now, &work))) {
 		/* Alternate moves and expiries while timers have to be moved. */
-		end = w->scheme.quota ? min(most, count + TWHEEL_HIER_BATCH) : most;
+		end = w->scheme.quota ? min(most, count + TWHEEL_HIER_TURN) : most;
 		until = list_empty(&w->lists[LATE]) ? now : w->late;
 		do
 			timer->fn(timer);
