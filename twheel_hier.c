@@ -444,9 +444,9 @@ u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 	}
 }
 
-/* See twheel_scheme_wakeup(). */
-u64 twheel_hier_wakeup(const struct twheel_scheme *s,
-		       const struct twheel_node *node)
+/* See twheel_scheme_next_for(). */
+u64 twheel_hier_next_for(const struct twheel_scheme *s,
+			 const struct twheel_node *node)
 {
 	u64 tick = max(node->expires, s->clock + 1);
 	unsigned int level = level_of(s->clock, tick);

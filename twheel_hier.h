@@ -32,8 +32,8 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work);
 u64 twheel_hier_next(struct twheel_scheme *s);
 u64 twheel_hier_next_due(struct twheel_scheme *s, int most);
-u64 twheel_hier_wakeup(const struct twheel_scheme *s,
-		       const struct twheel_node *node);
+u64 twheel_hier_next_for(const struct twheel_scheme *s,
+			 const struct twheel_node *node);
 void twheel_hier_check_levels(struct twheel_scheme *s);
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags);

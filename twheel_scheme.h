@@ -225,24 +225,24 @@ static inline u64 twheel_scheme_next_due(struct twheel_scheme *s, int most)
 }
 
 /*
- * Returns the tick that a tickless wheel may sleep until, as far as a node that
- * was just added is concerned.
+ * Returns the tick that a sleeping wheel must wake up for because of a node that
+ * was just added.
  *
  * The minimum over all nodes is not later than twheel_scheme_next(). A start
  * may make the next tick earlier even if its node is due later: a fuller outer
  * slot takes longer to move.
  */
-static inline u64 twheel_scheme_wakeup(const struct twheel_scheme *s,
-				       const struct twheel_node *node)
+static inline u64 twheel_scheme_next_for(const struct twheel_scheme *s,
+					 const struct twheel_node *node)
 {
 	if (likely(s->type == TWHEEL_HIER))
-		return twheel_hier_wakeup(s, node);
+		return twheel_hier_next_for(s, node);
 	return node->expires;
 }
 
 /*
  * Returns whether a wheel that sleeps until @until may keep sleeping when a
- * node is started for @tick: its twheel_scheme_wakeup() is not earlier. Returns
+ * node is started for @tick: its twheel_scheme_next_for() is not earlier. Returns
  * false if the answer takes more than a comparison.
  */
 static __always_inline bool

@@ -102,7 +102,7 @@ void twheel_base_arm(struct twheel_base *base, u64 tick)
  * ticks slept through are over then, and a deadline among them is due at the
  * next tick, as on a base that was awake.
  */
-void twheel_base_wake(struct twheel_base *base)
+void twheel_base_catch_up(struct twheel_base *base)
 {
 	u64 now = twheel_tick_now(base);
 	int work = 1;
@@ -441,18 +441,18 @@ static void take_timers(struct twheel_base *base, struct list_head *timers,
 static void put_timers(struct twheel_base *base, struct list_head *timers)
 {
 	struct twheel_node *node, *next;
-	u64 wakeup = U64_MAX;
+	u64 tick = U64_MAX;
 
 	if (base->armed_tick == U64_MAX)
-		twheel_base_wake(base);
+		twheel_base_catch_up(base);
 	list_for_each_entry_safe(node, next, timers, link) {
 		twheel_scheme_start(&base->scheme, node);
 		WRITE_ONCE(twheel_timer_of(node)->base, base);
 		base->counters.started++;
 		base->counters.moved++;
-		wakeup = min(wakeup, twheel_scheme_wakeup(&base->scheme, node));
+		tick = min(tick, twheel_scheme_next_for(&base->scheme, node));
 	}
-	twheel_base_arm(base, wakeup);
+	twheel_base_arm(base, tick);
 }
 
 /*

@@ -337,7 +337,7 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
 	__acquires(wheel->bases[cpu]->lock);
 void twheel_base_arm(struct twheel_base *base, u64 tick);
-void twheel_base_wake(struct twheel_base *base);
+void twheel_base_catch_up(struct twheel_base *base);
 void twheel_base_online(struct twheel_base *base, unsigned int cpu);
 bool twheel_base_leave(struct twheel_base *base);
 void twheel_base_halt(struct twheel_base *base);

@@ -278,9 +278,9 @@ static noinline void start_asleep(struct twheel_base *base,
 				  u32 offset_ns)
 {
 	if (expires < base->armed_tick)
-		twheel_base_wake(base);
+		twheel_base_catch_up(base);
 	twheel_base_start(base, timer, expires, offset_ns);
-	twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme, &timer->node));
+	twheel_base_arm(base, twheel_scheme_next_for(&base->scheme, &timer->node));
 }
 
 /*
@@ -291,10 +291,10 @@ static noinline void restart_asleep(struct twheel_base *base,
 				    struct twheel_timer *timer, u64 expires)
 {
 	if (expires < base->armed_tick)
-		twheel_base_wake(base);
+		twheel_base_catch_up(base);
 	if (twheel_scheme_restart(&base->scheme, &timer->node, expires))
-		twheel_base_arm(base, twheel_scheme_wakeup(&base->scheme,
-							   &timer->node));
+		twheel_base_arm(base, twheel_scheme_next_for(&base->scheme,
+							     &timer->node));
 }
 
 /* Restart to an earlier tick, or in a scheme that moves restarted timers. */

@@ -153,7 +153,7 @@ static bool was_moved(const struct twheel_node *node,
 static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 {
 	if (c->t->ops->wheel &&
-	    twheel_scheme_wakeup(&c->t->s, node) < c->armed)
+	    twheel_scheme_next_for(&c->t->s, node) < c->armed)
 		c->armed = c->t->ops->next(c->t);
 }
 

@@ -152,7 +152,7 @@ static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 /* Have the program call for a timer, at the next tick if it is late. Rare. */
 static noinline void arm_earlier(struct twheel *wheel, struct twheel_node *node)
 {
-	u64 tick = max(twheel_scheme_wakeup(&wheel->scheme, node),
+	u64 tick = max(twheel_scheme_next_for(&wheel->scheme, node),
 		       wheel->scheme.clock + 1);
 
 	wheel->armed = min(wheel->armed, leave_alone(&wheel->scheme, tick));
