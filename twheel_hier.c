@@ -212,7 +212,7 @@ void twheel_hier_check_levels(struct twheel_scheme *s)
  *
  * Unlinks the nodes from the slot together, after they joined other slots.
  */
-static void cascade(struct twheel_scheme *s, u32 most, int *work)
+static void hier_cascade(struct twheel_scheme *s, u32 most, int *work)
 {
 	unsigned int inner = s->level - 1, shift = twheel_hier_shift(s->level);
 	u64 outer = next_outer(s, s->level), tick;
@@ -257,7 +257,7 @@ static void cascade(struct twheel_scheme *s, u32 most, int *work)
  * it: the head after a cascade, else the tail unless it is due. A few nodes are
  * requeued in the order of their starts.
  */
-static void requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
+static void hier_requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 {
 	struct list_head *last = slot->nodes.prev;
 	struct twheel_node *node = list_entry(last, struct twheel_node, link);
@@ -322,12 +322,12 @@ static noinline struct twheel_node *hier_pop(struct twheel_scheme *s, u64 target
 	while (*work > 0) {
 		alternate = s->recheck - s->clock <= 1 && !is_empty(slot);
 		if (s->quota)
-			cascade(s, alternate ? TWHEEL_HIER_TURN : U32_MAX, work);
+			hier_cascade(s, alternate ? TWHEEL_HIER_TURN : U32_MAX, work);
 		node = twheel_hier_due(s, slot);
 		if (node || *work <= 0)
 			return node;
 		if (!is_empty(slot)) {
-			requeue(s, slot, s->clock);
+			hier_requeue(s, slot, s->clock);
 			--*work;
 		} else if (!s->quota) {
 			if (s->clock == target)
@@ -439,7 +439,7 @@ u64 twheel_hier_next_due(struct twheel_scheme *s, int most)
 			first = list_first_entry(&slot->nodes, struct twheel_node, link);
 			if (twheel_slot_is_due(first, next) || !most--)
 				return next;
-			requeue(s, slot, next);
+			hier_requeue(s, slot, next);
 		} while (!is_empty(slot));
 	}
 }

@@ -190,7 +190,7 @@ static int slice_of_payers(const struct twheel_throttle *t)
 	return slice_of(t->runtime - RESERVED_NS, &t->payers);
 }
 
-static void arrive(struct twheel_sharers *sharers)
+static void arrive_in_period(struct twheel_sharers *sharers)
 {
 	if (sharers->expected)
 		sharers->expected--;
@@ -218,7 +218,7 @@ static void refill_payer(struct twheel_throttle *t, struct twheel_payer *payer,
 	if (!payer->waiting || now < payer->period)
 		return;
 	payer->waiting = false;
-	arrive(&t->payers);
+	arrive_in_period(&t->payers);
 	payer->missed = none;
 	payer->runtime = none ? 0 : max(slice_of_payers(t), SLICE_NS_MIN);
 }
@@ -257,7 +257,7 @@ u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 		return throttled ? payer->runtime : slice_of_newcomer(t, payer);
 	}
 	if (throttled)
-		arrive(&t->wheels);
+		arrive_in_period(&t->wheels);
 	return max(slice_of(t->runtime, &t->wheels), throttled ? SLICE_NS_MIN : 0);
 }
 

@@ -35,7 +35,7 @@ struct twheel_slot {
 	struct list_head head;
 };
 
-static int cascade(int a)
+static int hier_cascade(int a)
 {
 	return min(a, max(1, BIT(2)));
 }
@@ -60,6 +60,6 @@ int main(void)
 	twheel_timers_advance(w, 69999, 1);
 	twheel_timers_advance(w, 70000, 1);
 	twheel_timers_free(w);
-	return expiries == 1 && hier_pop() == 7 && cascade(9) == 4 && slot.head.x == 255 &&
+	return expiries == 1 && hier_pop() == 7 && hier_cascade(9) == 4 && slot.head.x == 255 &&
 	       EPOLLIN == 1 && SIGINT == 2 && POLL_IN == 1 ? 0 : 1;
 }

@@ -456,7 +456,7 @@ static noinline struct twheel_timer *advance_and_pop(struct twheel_timers *w, u6
 	while (*work > 0) {
 		alternate = s->recheck - s->clock <= 1 && !list_empty(front);
 		if (s->quota)
-			cascade(s, alternate ? TWHEEL_HIER_TURN : U32_MAX, work);
+			hier_cascade(s, alternate ? TWHEEL_HIER_TURN : U32_MAX, work);
 		if (!list_empty(&w->lists[UNSORTED]) && !sort(w, work))
 			break;
 		timer = pop_front(w, now);
