@@ -283,8 +283,8 @@ static bool is_empty(const struct twheel_slot *slot)
 /* Prefetch the second node of the next tick, and the first of the tick after. */
 static void expect_next_tick(const struct twheel_scheme *s)
 {
-	prefetchw(twheel_hier_slot(s, 0, s->clock + 1)->nodes.next->next);
-	prefetchw(twheel_hier_slot(s, 0, s->clock + 2)->nodes.next);
+	prefetch(twheel_hier_slot(s, 0, s->clock + 1)->nodes.next->next);
+	prefetch(twheel_hier_slot(s, 0, s->clock + 2)->nodes.next);
 }
 
 /* Advance to the next tick or, if @target is later, to the next one with work. */

@@ -121,7 +121,6 @@ static inline u32 roundup_pow_of_two(u32 x)
 #define bitmap_weight(bits, size)	(__builtin_trap(), (size))
 
 #define array_index_nospec(index, size)	(index)
-#define prefetch(p)		__builtin_prefetch(p)
 
 /* Lists */
 

@@ -126,10 +126,10 @@ static inline unsigned long find_next_bit(const unsigned long *bits,
 
 #ifdef __GNUC__
 /* A timer may span two cache lines. */
-#define prefetchw(p)		(__builtin_prefetch(p, 1), \
-				 __builtin_prefetch((const char *)(p) + 64, 1))
+#define prefetch(p)		(__builtin_prefetch(p), \
+				 __builtin_prefetch((const char *)(p) + 64))
 #else
-#define prefetchw(p)		((void)(p))
+#define prefetch(p)		((void)(p))
 #endif
 
 /* Lists. In <twheel_timer.h> struct list_head has another name. */

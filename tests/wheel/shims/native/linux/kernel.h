@@ -225,7 +225,6 @@ struct lock_class_key;
 /* linux/prefetch.h */
 
 #define prefetch(x)	__builtin_prefetch(x)
-#define prefetchw(x)	__builtin_prefetch(x, 1)
 
 /* linux/version.h */
 
