@@ -24,7 +24,7 @@ struct twheel_session;
  * struct twheel_utimer - a timer of a session
  * @asked: the timer, which the wheel asks for its word if the session has words.
  *	Each start sets the source, in the place of @expired_ns
- * @timer: the same. After the expiry @timer.node.link.prev is the timer of the
+ * @timer: the same. After the expiry @timer.node.owner is the timer of the
  *	next event, so that queueing an event needs no memory
  * @expired_ns: time of the expiry, after it
  * @id: id of the timer

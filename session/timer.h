@@ -13,7 +13,7 @@ bool twheel_session_copy_out(struct iov_iter *to, const void *from, size_t size)
 int twheel_session_fault_in(const struct iov_iter *to, size_t size, int *tries);
 
 /*
- * The queue of events. A timer that is not pending lends only its link.prev, so
+ * The queue of events. A timer that is not pending lends only its owner's field, so
  * that twheel_pending() is correct at any time. The result is a singly linked
  * list. A timer is removed from the middle, which is rare, through @before.
  */
@@ -31,7 +31,7 @@ static inline u32 twheel_events_place(const struct twheel_utimer *ut)
 
 static inline struct twheel_utimer **twheel_events_next(struct twheel_utimer *ut)
 {
-	return (struct twheel_utimer **)&ut->timer.node.link.prev;
+	return (struct twheel_utimer **)&ut->timer.node.owner;
 }
 
 static inline void twheel_events_add(struct twheel_events *events,

@@ -110,6 +110,9 @@ struct twheel_config {
  * struct twheel_node - the part of a timer that a scheme uses
  * @link: neighbours in the slot. @link.next is NULL while the timer is not
  *	pending, and if it was never set up
+ * @next: @link.next
+ * @owner: field of the owner from the timer's callback to its next start, such as
+ *	a link of a list of expired timers. Otherwise @link.prev
  * @expires: expiry tick
  * @hint: distance to a later node, to prefetch it. See twheel_slot.h
  * @offset_ns: field of the owner, which schemes do not touch
@@ -118,7 +121,13 @@ struct twheel_config {
  * that it moves.
  */
 struct twheel_node {
-	struct list_head link;
+	union {
+		struct list_head link;
+		struct {
+			struct list_head *next;
+			void *owner;
+		};
+	};
 	u64 expires;
 	u32 hint;
 	u32 offset_ns;
@@ -149,8 +158,7 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  * @lockdep_map: map to detect a caller that waits for the callback with a lock
  *	held that the callback takes
  *
- * The fields are private. But from its callback until the next start the owner
- * of a timer may use @node.link.prev, for a list of expired timers.
+ * The fields are private, except @node.owner.
  */
 struct twheel_timer {
 	struct twheel_node node;
