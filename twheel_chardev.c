@@ -90,12 +90,12 @@ static int get_start(struct twheel_start *start, unsigned long arg,
 		return copy_in(start, sizeof(*start), arg, usize);
 	if (!user_read_access_begin(from, sizeof(*start)))
 		return -EFAULT;
-	unsafe_get_user(start->id, &from->id, fault);
-	unsafe_get_user(start->expires_ns, &from->expires_ns, fault);
-	unsafe_get_user(start->period_ns, &from->period_ns, fault);
-	unsafe_get_user(start->user_data, &from->user_data, fault);
-	unsafe_get_user(start->flags, &from->flags, fault);
-	unsafe_get_user(start->reserved, &from->reserved, fault);
+	twheel_get_user(start->id, &from->id, fault);
+	twheel_get_user(start->expires_ns, &from->expires_ns, fault);
+	twheel_get_user(start->period_ns, &from->period_ns, fault);
+	twheel_get_user(start->user_data, &from->user_data, fault);
+	twheel_get_user(start->flags, &from->flags, fault);
+	twheel_get_user(start->reserved, &from->reserved, fault);
 	user_read_access_end();
 	return 0;
 fault:
@@ -149,9 +149,9 @@ static int get_stop(struct twheel_stop *stop, unsigned long arg,
 		return copy_in(stop, sizeof(*stop), arg, usize);
 	if (!user_read_access_begin(from, sizeof(*stop)))
 		return -EFAULT;
-	unsafe_get_user(stop->id, &from->id, fault);
-	unsafe_get_user(stop->flags, &from->flags, fault);
-	unsafe_get_user(stop->reserved, &from->reserved, fault);
+	twheel_get_user(stop->id, &from->id, fault);
+	twheel_get_user(stop->flags, &from->flags, fault);
+	twheel_get_user(stop->reserved, &from->reserved, fault);
 	user_read_access_end();
 	return 0;
 fault:
@@ -208,13 +208,13 @@ static int get_ops(struct twheel_session_op *to, const struct batch *batch,
 	if (!user_read_access_begin(from, count * sizeof(*from)))
 		return -EFAULT;
 	for (; to < end; to++, from++) {
-		unsafe_get_user(to->opcode, &from->opcode, fault);
-		unsafe_get_user(to->start.flags, &from->flags, fault);
-		unsafe_get_user(to->start.id, &from->id, fault);
-		unsafe_get_user(to->start.expires_ns, &from->expires_ns, fault);
-		unsafe_get_user(to->start.period_ns, &from->period_ns, fault);
-		unsafe_get_user(to->start.user_data, &from->user_data, fault);
-		unsafe_get_user(to->start.reserved, &from->reserved, fault);
+		twheel_get_user(to->opcode, &from->opcode, fault);
+		twheel_get_user(to->start.flags, &from->flags, fault);
+		twheel_get_user(to->start.id, &from->id, fault);
+		twheel_get_user(to->start.expires_ns, &from->expires_ns, fault);
+		twheel_get_user(to->start.period_ns, &from->period_ns, fault);
+		twheel_get_user(to->start.user_data, &from->user_data, fault);
+		twheel_get_user(to->start.reserved, &from->reserved, fault);
 	}
 	user_read_access_end();
 	return 0;

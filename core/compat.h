@@ -116,13 +116,14 @@ static inline bool twheel_words_are_coherent(void)
 }
 
 /*
- * 32-bit ARM before v7 (no CONFIG_CPU_SPECTRE) has no __get_user() of 8 bytes,
- * which unsafe_get_user() needs.
+ * unsafe_get_user(). 32-bit ARM before v7 (no CONFIG_CPU_SPECTRE) has no
+ * __get_user() of 8 bytes, which that needs.
  */
 #if defined(CONFIG_ARM) && !defined(CONFIG_CPU_SPECTRE)
-#undef unsafe_get_user
-#define unsafe_get_user(x, from, label)	\
+#define twheel_get_user(x, from, label)	\
 	do { if (get_user(x, from)) goto label; } while (0)
+#else
+#define twheel_get_user	unsafe_get_user
 #endif
 
 #endif /* _TWHEEL_COMPAT_H */

@@ -351,7 +351,7 @@ static inline ktime_t ktime_mono_to_any(ktime_t mono, int offset)
 #define user_write_access_begin(to, size)	((to) != NULL)
 #define user_write_access_end()			((void)0)
 /* Never fails, but uses @label to keep the compiler from warning. */
-#define unsafe_get_user(x, p, label) \
+#define twheel_get_user(x, p, label) \
 	do { (x) = *(p); if (0) goto label; } while (0)
 #define unsafe_put_user(x, p, label) \
 	do { *(p) = (x); if (0) goto label; } while (0)
