@@ -465,15 +465,6 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 }
 EXPORT_SYMBOL_GPL(twheel_start_at);
 
-/* Start or restart a timer at @deadline on CLOCK_MONOTONIC. */
-static __always_inline int start_after(struct twheel_timer *timer, u64 deadline)
-{
-	unsigned long flags;
-	struct twheel_base *base = twheel_lock_base(timer, &flags);
-
-	return start_timer(base, timer, twheel_base_time(base, deadline), flags);
-}
-
 /*
  * Restart a timer that was pending when the caller checked, if its tick remains the same.
  * Returns whether it did.
@@ -525,6 +516,8 @@ static __always_inline bool restart_in_tick(struct twheel_timer *timer, u64 dead
  */
 int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 {
+	struct twheel_base *base;
+	unsigned long flags;
 	u64 deadline;
 
 	/*
@@ -542,7 +535,8 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	 */
 	if (smp_load_acquire(&timer->node.link.next) && restart_in_tick(timer, deadline))
 		return 1;
-	return start_after(timer, deadline);
+	base = twheel_lock_base(timer, &flags);
+	return start_timer(base, timer, twheel_base_time(base, deadline), flags);
 }
 EXPORT_SYMBOL_GPL(twheel_start);
 
