@@ -203,7 +203,7 @@ struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 	struct twheel_base *base = wheel->bases[cpu];
 
 	raw_spin_lock(&base->lock);
-	while (unlikely(base->cpu == TWHEEL_NO_CPU)) {
+	while (base->cpu == TWHEEL_NO_CPU) {
 		raw_spin_unlock(&base->lock);
 		base = wheel->bases[twheel_base_stand_in(wheel, cpu)];
 		raw_spin_lock(&base->lock);

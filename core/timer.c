@@ -144,7 +144,7 @@ static bool is_deferred(const struct twheel_base *base,
 			const struct twheel_timer *timer)
 {
 	return base->running == timer &&
-	       unlikely((u64)atomic64_read(&base->deferred) > TWHEEL_DEFER_CLOSED);
+	       (u64)atomic64_read(&base->deferred) > TWHEEL_DEFER_CLOSED;
 }
 
 static ktime_t deadline_of(const struct twheel_base *base,
@@ -161,14 +161,14 @@ static u64 deadline_after(u64 delay_ns)
 {
 	u64 deadline = ktime_get() + delay_ns;
 
-	if (unlikely((s64)(deadline | delay_ns) < 0))
+	if ((s64)(deadline | delay_ns) < 0)
 		return KTIME_MAX;
 	return deadline;
 }
 
 static u64 deadline_at(ktime_t deadline)
 {
-	return unlikely(deadline < 0) ? 0 : deadline;
+	return deadline < 0 ? 0 : deadline;
 }
 
 /* Asking */
@@ -198,7 +198,7 @@ bool twheel_timer_ask(struct twheel_timer *timer)
 	u64 deadline = asked->source->deadline(timer), expires;
 	u32 offset_ns;
 
-	if (unlikely((s64)deadline < 0))
+	if ((s64)deadline < 0)
 		deadline = deadline == U64_MAX ? 0 : KTIME_MAX;
 	expires = round_up_to_tick(timer->base, deadline, &offset_ns);
 	if (expires <= timer->node.expires)
@@ -233,10 +233,10 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 	for (;;) {
 		/* Pairs with the writes in move_to_base(). */
 		base = READ_ONCE(timer->base);
-		if (likely(base > TWHEEL_MOVING)) {
+		if (base > TWHEEL_MOVING) {
 			raw_spin_lock_irqsave(&base->lock, *flags);
 			/* Racing writers write another base. */
-			if (likely(data_race(timer->base == base)))
+			if (data_race(timer->base == base))
 				return base;
 			raw_spin_unlock_irqrestore(&base->lock, *flags);
 		}
@@ -259,7 +259,7 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 	WRITE_ONCE(timer->base, TWHEEL_MOVING);
 	raw_spin_unlock(&base->lock);
 	base = twheel_base_lock_online(wheel, cpu);
-	if (unlikely(base->cpu != cpu))
+	if (base->cpu != cpu)
 		twheel_wheel_request_slots(wheel, cpu);
 	WRITE_ONCE(timer->base, base);
 	return base;
@@ -301,7 +301,7 @@ static noinline void restart_asleep(struct twheel_base *base,
 static noinline void restart_and_move(struct twheel_base *base,
 				      struct twheel_timer *timer, u64 expires)
 {
-	if (unlikely(base->armed_tick))
+	if (base->armed_tick)
 		restart_asleep(base, timer, expires);
 	else
 		twheel_scheme_restart(&base->scheme, &timer->node, expires);
@@ -312,8 +312,7 @@ static __always_inline void restart_locked(struct twheel_base *base,
 					   u64 expires, u32 offset_ns)
 {
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
-	if (unlikely(!twheel_scheme_refresh(&base->scheme, &timer->node,
-					    expires)))
+	if (!twheel_scheme_refresh(&base->scheme, &timer->node, expires))
 		restart_and_move(base, timer, expires);
 	base->counters.restarted++;
 	trace_twheel_start(base, timer, true);
@@ -341,7 +340,7 @@ static noinline bool start_deferred(struct twheel_base *base,
 /* Returns whether the timer is pending, after carrying out a deferred start. */
 static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 {
-	return likely(twheel_pending(timer)) || start_deferred(base, timer);
+	return twheel_pending(timer) || start_deferred(base, timer);
 }
 
 /*
@@ -371,7 +370,7 @@ static noinline int start_slow(struct twheel_base *base,
 		base->counters.started--;
 		base->counters.restarted++;
 		debug_object_deactivate(timer, &twheel_timer_debug_descr);
-	} else if (unlikely(!base->wheel)) {
+	} else if (!base->wheel) {
 		ret = -ENODEV;
 		goto unlock;
 	} else if (!timer->fn) {
@@ -399,8 +398,8 @@ static __always_inline bool start_fast(struct twheel_base *base,
 				       struct twheel_timer *timer, u64 expires,
 				       u32 offset_ns)
 {
-	if (unlikely(base->fast_cpu != smp_processor_id() || !timer->fn ||
-		     is_deferred(base, timer)))
+	if (base->fast_cpu != smp_processor_id() || !timer->fn ||
+	    is_deferred(base, timer))
 		return false;
 	/*
 	 * Like start_deferred(). The callback cannot defer a start now: it is this
@@ -409,7 +408,7 @@ static __always_inline bool start_fast(struct twheel_base *base,
 	if (base->running == timer)
 		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
 	/* Does the timer need the hrtimer earlier? */
-	if (unlikely(base->armed_tick) &&
+	if (base->armed_tick &&
 	    !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick))
 		start_asleep(base, timer, expires, offset_ns);
 	else
@@ -488,7 +487,7 @@ static __always_inline bool restart_in_tick(struct twheel_timer *timer, u64 dead
 
 	/* twheel_base_start() and twheel_scheme_refresh() pair with the read. */
 	if (!IS_ENABLED(CONFIG_64BIT) ||
-	    unlikely(base <= TWHEEL_MOVING || base->clockid == CLOCK_BOOTTIME) ||
+	    base <= TWHEEL_MOVING || base->clockid == CLOCK_BOOTTIME ||
 	    READ_ONCE(timer->node.expires) !=
 		    round_up_to_tick(base, deadline, &offset_ns))
 		return false;
@@ -566,7 +565,7 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 	bool deferred;
 
 	/* data_race: equals @timer only while its callback runs here. */
-	if (unlikely(base <= TWHEEL_MOVING || data_race(base->running) != timer))
+	if (base <= TWHEEL_MOVING || data_race(base->running) != timer)
 		return -EINVAL;
 	/* Debug objects have to see the start before others carry it out. */
 	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS))
@@ -579,7 +578,7 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 			debug_object_activate(timer, &twheel_timer_debug_descr);
 		raw_spin_unlock_irqrestore(&base->lock, flags);
 	}
-	return likely(deferred) ? 0 : twheel_start_at(timer, deadline);
+	return deferred ? 0 : twheel_start_at(timer, deadline);
 }
 EXPORT_SYMBOL_GPL(twheel_again_at);
 
@@ -623,7 +622,7 @@ int twheel_restart(struct twheel_timer *timer, u64 delay_ns)
 	debug_check_delay(timer, delay_ns);
 	deadline = deadline_after(delay_ns);
 	/* Pairs with twheel_base_start(). */
-	if (likely(smp_load_acquire(&timer->node.link.next)) && restart_in_tick(timer, deadline))
+	if (smp_load_acquire(&timer->node.link.next) && restart_in_tick(timer, deadline))
 		return 1;
 	return restart_pending(timer, deadline, false);
 }
@@ -743,12 +742,12 @@ int twheel_stop(struct twheel_timer *timer)
 
 	debug_assert_init(timer);
 	/* A pending timer never looks stopped. */
-	if (unlikely(!twheel_pending(timer)))
+	if (!twheel_pending(timer))
 		return stop_deferred(timer);
 	base = twheel_lock_base(timer, &flags);
 	stopped = twheel_base_stop(base, timer);
 	raw_spin_unlock_irqrestore(&base->lock, flags);
-	return likely(stopped) ? stopped : stop_deferred(timer);
+	return stopped || stop_deferred(timer);
 }
 EXPORT_SYMBOL_GPL(twheel_stop);
 
@@ -786,7 +785,7 @@ static void restart_request(struct twheel_base *base, struct twheel_request *r,
 	u64 expires = round_up_to_tick(base, deadline_at(r->deadline), &offset_ns);
 
 	r->result = is_started(base, r->timer);
-	if (likely(r->result))
+	if (r->result)
 		restart_locked(base, r->timer, expires, offset_ns);
 }
 

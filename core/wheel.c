@@ -216,7 +216,7 @@ int twheel_prepare_cpu(struct twheel *wheel, unsigned int cpu)
 {
 	might_sleep();
 	/* Pairs with install_slots(). */
-	if (likely(READ_ONCE(wheel->bases[cpu]->prepared)))
+	if (READ_ONCE(wheel->bases[cpu]->prepared))
 		return 0;
 	return twheel_base_prepare(wheel->bases[cpu], cpu);
 }
