@@ -1024,7 +1024,10 @@ static void do_swarm(const struct step *step)
 	if (twheel_batch_new(t, nr, &batch))
 		oracle_fail("no memory for a batch");
 	for (i = 0; i < nr; i++)
-		twheel_batch_start(batch, i, step->period % MS + i * US * (step->id % 8), i);
+		twheel_batch_start(batch, step->count & 1 ? TWHEEL_ID_ANY : i,
+				   step->period % MS + i * US * (step->id % 8), i);
+	for (i = 0; i < nr; i++)
+		CHECK("a start of a swarm", twheel_batch_op(batch, i)->result, 0, ENOMEM, ENOSPC);
 	if (!IS_VIRTUAL)
 		usleep(step->delay % (2 * MS) / 1000);
 	if (step->how & 2)

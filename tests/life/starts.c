@@ -233,6 +233,21 @@ static void check_deadline(const struct oracle_start *t, u64 deadline)
 			    t->nr, deadline, t->low, high);
 }
 
+/* Check the time that remains until @deadline, of an entry that a call has returned. */
+static void check_remaining(const struct oracle_start *t, const struct twheel_entry *entry,
+			    u64 deadline, const struct oracle_call_of *call)
+{
+	u64 now = oracle_now(), most = 0, least = 0;
+
+	if (entry->state == TWHEEL_STATE_PENDING) {
+		most = deadline > call->at ? deadline - call->at : 0;
+		least = deadline > now ? deadline - now : 0;
+	}
+	if (entry->remaining_ns < least || entry->remaining_ns > most)
+		oracle_fail("start %u: %llu ns remain, not %llu to %llu", t->nr,
+			    entry->remaining_ns, least, most);
+}
+
 void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 		  const struct oracle_call_of *call, bool drains)
 {
@@ -242,8 +257,12 @@ void oracle_entry(struct oracle_session *os, const struct twheel_entry *entry,
 		oracle_fail("start %u: state %u", t->nr, entry->state);
 	if (t->gone && t->gone < call->began && !os->fuzzy)
 		oracle_fail("start %u: is %s, and listed", t->nr, t->end ?: "gone");
-	if (entry->deadline_ns < KTIME_MAX)
-		check_deadline(t, ours(entry->deadline_ns, oracle_offset()));
+	if (entry->deadline_ns < KTIME_MAX) {
+		u64 deadline = ours(entry->deadline_ns, oracle_offset());
+
+		check_deadline(t, deadline);
+		check_remaining(t, entry, deadline, call);
+	}
 	if (!drains)
 		return;
 	os->counted.stopped += entry->state == TWHEEL_STATE_PENDING;

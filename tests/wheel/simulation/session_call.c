@@ -295,7 +295,7 @@ static void call_submit(struct user_file *f)
 	memset(ops, 0, count * size);
 	for (i = 0; i < count; i++) {
 		planned[i] = sim_chance(3) ? plan_stop(f) : plan_start(f, true);
-		if (planned[i].t && sim_chance(32)) {
+		if (sim_chance(32)) {
 			planned[i].in.opcode = 7;
 			planned[i].invalid = true;
 		}
