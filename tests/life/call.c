@@ -821,9 +821,17 @@ static long do_read(struct session *s, const struct step *step)
 	return ret;
 }
 
+/* Returns for how long a step sleeps or waits. Virtual pauses may be long. */
+static u64 pause_of(const struct step *step)
+{
+	if (!IS_VIRTUAL)
+		return step->delay % (3 * MS);
+	return step->delay < 10 * MS ? step->delay : step->delay >> 16;
+}
+
 static void do_wait(struct session *s, const struct step *step)
 {
-	u64 timeout = IS_VIRTUAL ? step->delay >> 16 : step->delay % (3 * MS), end;
+	u64 timeout = pause_of(step), end;
 	struct oracle_call_of call = begin_call(s);
 	struct twheel_event events[ROOM];
 	long ret;
@@ -1193,8 +1201,8 @@ unsigned int call_step(const struct step *step, unsigned int left)
 		do_poll(s, step);
 		break;
 	case STEP_SLEEP:
-		life_note("sleep(%llu ns)", step->delay >> (IS_VIRTUAL ? 16 : 0));
-		host_sleep(step->delay >> (IS_VIRTUAL ? 16 : 0));
+		life_note("sleep(%llu ns)", pause_of(step));
+		host_sleep(pause_of(step));
 		break;
 	case STEP_STATS:
 		do_stats(s, step);

@@ -74,11 +74,12 @@ static const u8 shares[NR_STEPS] = {
 	[STEP_LOOK] = 2,
 };
 
-static enum what some_step(void)
+/* Draw a step. Threads that take turns only use their sessions, as the rest has no turns. */
+static enum what some_step(const struct kind *kind)
 {
-	unsigned int sum = 0, choice, i;
+	unsigned int nr = kind->turns ? STEP_SETUP : NR_STEPS, sum = 0, choice, i;
 
-	for (i = 0; i < NR_STEPS; i++)
+	for (i = 0; i < nr; i++)
 		sum += shares[i];
 	choice = below(sum);
 	for (i = 0; choice >= shares[i]; i++)
@@ -150,7 +151,7 @@ void plan_make(struct plan *plan, const struct kind *kind, u64 seed, const u8 *b
 	while (plan->nr < steps && (!bytes || left)) {
 		struct step *step = &plan->steps[plan->nr++];
 
-		make_step(step, kind, some_step());
+		make_step(step, kind, some_step(kind));
 		if (step->what == STEP_SUBMIT || step->what == STEP_BATCH)
 			make_batch(plan, step);
 	}
