@@ -23,7 +23,7 @@
 #include "uapi_tables.h"
 
 #define PAGE		((size_t)sysconf(_SC_PAGESIZE))
-/* How late a timer may be on a machine that does something else. */
+/* Most lateness of a timer, on a machine that has other work. */
 #define PATIENCE	(60 * SECOND)
 #define IS_VIRTUAL	(self.plan->kind->virtual)
 #define IS_ALONE	(self.plan->kind->threads == 1)
@@ -243,7 +243,10 @@ static struct planned plan(struct session *s, const struct step *step, bool libr
 	}
 	if (in->id & TWHEEL_ID_KERNEL && (in->id == TWHEEL_ID_ANY || step->count == 1)) {
 		in->id = TWHEEL_ID_ANY;
-		/* Which timer has the old id, or one in a batch, is not known. */
+		/*
+		 * The kernel chooses another id, perhaps the old one, so the old start is unknown.
+		 * In a batch the new id is unknown, too.
+		 */
 		if (step->part) {
 			p.own = NULL;
 		} else {
@@ -467,7 +470,7 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 	nr = plan_batch(s, step, left, p, true);
 	if (!nr)
 		return 0;
-	/* One that is full is submitted at once. */
+	/* A full batch is submitted at once. */
 	if (twheel_batch_new(s->t, nr + step->how % 2, &batch))
 		oracle_fail("no memory for a batch");
 	host_refuse(step->refused);
@@ -966,14 +969,14 @@ static void do_wrong(struct session *s, const struct step *step)
 	ret = twheel_command(s->t, zeroes[nr].command, &good);
 	life_note("%s with bit %llu of a field that is 0 = %ld", zeroes[nr].name,
 		  step->delay % (8 * zeroes[nr].size), ret);
-	/* A session that is in use has its SETUP for good. */
+	/* The SETUP of a session that is in use cannot change. */
 	if (ret == -EBUSY && zeroes[nr].command == TWHEEL_IOC_SETUP)
 		return;
 	if (ret != -EINVAL || memcmp(&given, &good, sizeof(good)))
 		oracle_fail("%s: bit %#llx is taken: %ld", zeroes[nr].name, bit, ret);
 }
 
-/* Any bytes, as the argument of any command, in a session of its own. */
+/* Pass random bytes as the argument of a random command, in a session of its own. */
 static void do_spoilt(const struct step *step)
 {
 	static const struct { const char *name; u64 number; u32 size, value; } commands[] = {

@@ -114,7 +114,7 @@ struct life {
 	u64 seed;
 	int barrier;
 	u64 calls, events, lives;
-	/* Sessions of the user, and those with a wheel of their own */
+	/* Number of open sessions of the user, and number of those with a wheel of their own */
 	unsigned int sessions_open, private_open;
 	struct session sessions[SESSIONS];
 	u64 read_at[STARTS];	/* first read after the word of a timer has passed, or 0 */

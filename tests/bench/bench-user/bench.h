@@ -20,7 +20,7 @@
 
 /* Number of operations in a sample, and in a call that takes many operations. */
 #define SAMPLE		256U
-/* Number of timers that expire. The others wait, and have the lower ids. */
+/* Number of timers that expire. All other timers wait, and have lower ids. */
 #define EXTRA		4096U
 
 enum operation {

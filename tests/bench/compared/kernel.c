@@ -29,7 +29,7 @@
 
 #include "core/compat.h"
 
-/* The names that steps.h uses. */
+/* Names of user space that steps.h uses. */
 #define MS		((u64)NSEC_PER_MSEC)
 #define EARLY_MOST	0
 #define now_ns		ktime_get_ns
@@ -150,7 +150,7 @@ static void wheel_shutdown(void *timer)
 	twheel_shutdown_sync(timer);
 }
 
-/* A timer whose deadline is stored beside it. */
+/* A timer, and beside it the deadline that its owner stores. */
 struct stored_timer {
 	struct twheel_asked_timer asked;
 	u64 deadline;
@@ -165,7 +165,7 @@ static void stored_expired(struct twheel_timer *timer)
 {
 	u64 deadline = stored_deadline(timer);
 
-	/* A store may have come after the wheel's look. */
+	/* A store may have come after the wheel looked. */
 	if (unlikely(deadline > ktime_get()))
 		twheel_again_at(timer, deadline);
 	else
@@ -231,7 +231,7 @@ static int make_timers(void)
 		return -ENOMEM;
 	for (i = 0; i < header->connections; i++) {
 		used->setup(timers + i * used->size);
-		/* A driver does not set all of them up in one go. */
+		/* A driver does not set up all of its timers at once. */
 		cond_resched();
 	}
 	return 0;

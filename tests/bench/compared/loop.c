@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loop of programs that have none of a library
+ * The loop of programs that do not have the loop of a library
  *
  * A set of epoll has the steps, and the descriptors that the timers of the adapter have. Timers
  * that are structures of the program have none: epoll_pwait2(2) waits for the first deadline, to
@@ -13,7 +13,10 @@
 #include "replay.h"
 
 #define ROOM	256
-/* The steps, in place of the number that the adapter gives a descriptor. */
+/*
+ * Event data of the descriptor with the steps. A timer's descriptor has the number that the adapter
+ * gives it.
+ */
 #define STEPS	UINT32_MAX
 
 static int new_epoll(void)

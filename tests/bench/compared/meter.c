@@ -147,7 +147,7 @@ static int begin_probes(void)
 	thread = kthread_run(note_stalls, NULL, "twheel_meter");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	/* Its first delay would be the time of its creation. */
+	/* Wait for the thread, because its first delay would include its creation. */
 	msleep(20);
 	probes.thread = thread;
 	probes.irqs_off_ns = 0;

@@ -21,7 +21,7 @@
 #define METER		"/proc/twheel_meter"
 #endif
 
-/* libuv has a clock in milliseconds. */
+/* Timers may be early by this time, because libuv has a clock in milliseconds. */
 #define EARLY_MOST	((__s64)MS)
 #define print		printf
 #define sort_numbers(numbers, nr)	qsort(numbers, nr, sizeof(__s64), compare)

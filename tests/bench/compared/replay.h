@@ -17,13 +17,13 @@ void adapter_open(unsigned int connections);
 /* Start the timer of a connection, due at @deadline_ns, which is replay_now() and the timeout. */
 void adapter_start(unsigned int connection, uint64_t deadline_ns);
 
-/* Let it be due at @deadline_ns, not before. */
+/* Move the timer of a connection to @deadline_ns, before which it must not expire. */
 void adapter_refresh(unsigned int connection, uint64_t deadline_ns);
 
 /* Stop the timer of a connection that is closed. */
 void adapter_stop(unsigned int connection);
 
-/* The end of a step, for batches. Most adapters have none. */
+/* End a step: submit its batch. Most adapters have no batches. */
 #pragma weak adapter_flush
 void adapter_flush(void);
 

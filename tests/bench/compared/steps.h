@@ -19,8 +19,8 @@ static const struct trace_record *next;
 static bool empty, late, busy;
 static __u64 begin, now, busy_at;
 static __u32 expired;
-static __u64 *deadlines;	/* by connection, in late and busy */
-static __s64 *lateness;		/* by expiry, there too */
+static __u64 *deadlines;	/* by connection, in modes late and busy */
+static __s64 *lateness;		/* by expiry, in the same modes */
 
 /* Returns false if there is no such mode. */
 static bool set_mode(const char *mode)
@@ -51,7 +51,7 @@ static __u64 time_of(const struct trace_record *record)
 	return begin + (__u64)record->step * STEP_NS;
 }
 
-/* Returns the time of the next thing to do. */
+/* Returns the time at which the loop has work: the next step, or a busy phase. */
 static __u64 next_step(void)
 {
 	return busy && busy_at < time_of(next) ? busy_at : time_of(next);
@@ -71,7 +71,10 @@ static bool carry_out(void)
 	return true;
 }
 
-/* Keep the loop busy, like a slow handler after the others, which know the time. */
+/*
+ * Keep the loop busy every BUSY_EVERY_MS, like a slow handler that runs after the handlers of a
+ * step.
+ */
 static void compute(void)
 {
 	__u64 end;

@@ -27,7 +27,7 @@
 
 #define BEATS		10
 #define DOUBLINGS	4
-/* Connections in all, at least. */
+/* Least number of connections of a trace. */
 #define ENOUGH		16000
 
 static unsigned int interval_ms, least_timeout_ms;
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 		return 2;
 	header.pending = strtoul(argv[2], NULL, 10);
 	interval_ms = header.pending / 100 > 50 ? header.pending / 100 : 50;
-	/* More than the two intervals between two heartbeats. */
+	/* Two heartbeats are at most two intervals apart, so a timeout is longer. */
 	least_timeout_ms = interval_ms * 12 / 5;
 	header.timeout_ms = strcmp(argv[1], "mixed") ? least_timeout_ms : 0;
 	most = (ENOUGH + header.pending) * (BEATS + 2) + 2;

@@ -43,7 +43,7 @@ static struct fd {
 /* One more than the highest number of a timerfd */
 static int used;
 
-/* A multiple of 64 s */
+/* clock, which begins at a multiple of 64 s, as in the guest */
 static uint64_t now = SECOND << 14;
 static unsigned long wakeups;
 

@@ -26,7 +26,7 @@
 
 #include "../load.h"
 
-#define OPEN_AT_ONCE	200		/* and not greeted yet */
+#define OPEN_AT_ONCE	200		/* connections that wait for the greeting */
 #define FEWEST		100
 #define MOST		6000
 #define GRACE		(120 * SECOND)	/* wait for the next closed connection */
@@ -118,7 +118,7 @@ static void speak(struct connection *connection)
 	connection->next_ns = now + timeout_ns / 2 - random_below(timeout_ns / 8);
 }
 
-/* Returns true if there is nothing more to do for it. */
+/* Let a connection fall silent or close, if it is time. Returns true if it did. */
 static bool change(struct connection *connection, u64 now)
 {
 	if (connection->role == TALKS || now < connection->change_ns)

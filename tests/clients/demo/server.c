@@ -82,7 +82,7 @@ static void receive(int fd)
 	ssize_t size;
 
 	if (!connections[fd].serial)
-		return;		/* its timer closed it */
+		return;		/* the connection's timer already closed it */
 	size = read(fd, message, sizeof(message));
 	if (size > 0) {
 		record.heartbeats += size;
@@ -103,7 +103,7 @@ static void close_if_silent(const struct twheel_event *event)
 	struct connection *connection = &connections[event->id];
 
 	if (connection->serial != event->user_data)
-		return;		/* it is closed */
+		return;		/* the connection is closed */
 	receive(event->id);
 	if (!connection->serial)
 		return;		/* the peer closed the connection just before */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * crowd PORT PID: clients of the server PID that show whether it stands them
+ * crowd PORT PID: check that the server PID survives its clients
  *
  * One client sends as much as it can and reads nothing, one sends a byte each second, and 5,000
  * connect at once, more than the server has descriptors for. The server sleeps meanwhile, the two
@@ -17,7 +17,7 @@
 
 #define CROWD	5000
 #define SECONDS	3
-#define SAMPLES	20		/* in a second */
+#define SAMPLES	20		/* in one second */
 
 static struct sockaddr_in address = { .sin_family = AF_INET };
 
@@ -30,7 +30,7 @@ static int connects(int flags)
 	return fd;
 }
 
-/* Send to a server that may read all of it. */
+/* Send as much as the socket takes. The server may read all of it. */
 static void shout(int fd)
 {
 	static char data[65536];
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < CROWD; i++)
 		close(fds[i]);
-	/* A server that waits for nothing is never seen asleep. */
+	/* A server that never waits would not be asleep in any sample. */
 	if (asleep < SAMPLES / 4)
 		errx(1, "the server was asleep in %d of %d samples", asleep, SECONDS * SAMPLES);
 	shout(connects(0));

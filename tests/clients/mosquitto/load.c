@@ -30,10 +30,10 @@
 #define SECONDS_MAX	3600
 /* The time that the broker gives clients that do not send CONNECT. */
 #define MUTE_KEEPALIVE	60
-/* Of a keepalive of 0. */
+/* Timeout of connections with a keepalive of 0. */
 #define NEVER		(~0ULL)
 
-/* Kinds that must go come first. */
+/* Kinds of connections. The broker must close the first ones. */
 enum kind { SILENT, IDLE, MUTE, SLOW, BUSY, FOREVER, KINDS };
 
 static const char * const kind_names[KINDS] = {

@@ -30,7 +30,7 @@
 #define LOCALHOST	htonl(INADDR_LOOPBACK)
 #define VIRTUAL_PORT	htons(80)
 #define REAL_PORT	htons(9)
-/* Of one source address. */
+/* Number of ports of one source address. */
 #define PORTS		50000
 
 static void namespace(void)
@@ -107,7 +107,10 @@ static __u64 send_all(int fd)
 	return now_ns() - begin;
 }
 
-/* Send both packets to each connection, evenly over the time. Returns what the second ones took. */
+/*
+ * Send both packets to each connection, evenly over @time. Returns the time that the second packets
+ * took.
+ */
 static __u64 send_evenly(int fd, __u64 time, __u64 *create)
 {
 	__u64 begin = now_ns(), took = 0;

@@ -17,7 +17,10 @@
 #include "watch.h"
 
 #define TIMEWAIT	(60 * SECOND)
-/* Of one source address. The kernel has 28,000, and finds a free one by trying. */
+/*
+ * Number of ports of one source address. The kernel has 28,000 ports, and finds a free one by
+ * trying.
+ */
 #define PORTS		5000
 
 static struct sockaddr_in local(unsigned int host, unsigned int port)

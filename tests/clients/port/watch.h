@@ -19,7 +19,10 @@
 
 #include "../../api/selftests/user.h"
 
-/* A timer_list counts from the jiffy before. */
+/*
+ * Time before the earliest expiry from which on it watches: a timer_list counts from the previous
+ * jiffy.
+ */
 #define BEFORE		(50 * MS)
 /* How often the program runs, and how often it counts the entries that are left. */
 #define PERIOD		(100 * US)
@@ -29,7 +32,7 @@
 
 static unsigned int connections;
 static __u64 timeout;
-/* When the last timer of each connection was about to be started. */
+/* Time at which the last timer of each connection was about to be started. */
 static __u64 *started;
 
 static void sleep_until(__u64 ns)
@@ -39,7 +42,7 @@ static void sleep_until(__u64 ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
-/* Returns the time for which CPUs had nothing to do since the boot, of all CPUs. */
+/* Returns the idle time since the boot, summed over all CPUs. */
 static __u64 idle_ns(void)
 {
 	FILE *f = fopen("/proc/timer_list", "r");
@@ -81,7 +84,7 @@ static void note_expired(unsigned int n, __u64 now)
 		seen.latest = late;
 }
 
-/* @left: returns how many are left */
+/* @left: function that returns the number of objects that are left */
 static void watch(unsigned int (*left)(void))
 {
 	struct sched_param first = {.sched_priority = 50};
@@ -94,7 +97,7 @@ static void watch(unsigned int (*left)(void))
 	seen.left = left();
 	if (seen.left != connections)
 		errx(1, "%u connections instead of %u", seen.left, connections);
-	/* Its sleeps are not stretched, either. */
+	/* With this policy sleeps have no slack, either. */
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		err(1, "SCHED_FIFO");
 

@@ -36,7 +36,7 @@ static FILE *commands, *replies;
 static int events;
 static unsigned int awaited;
 
-static u64 *session_ms;		/* deadline of each */
+static u64 *session_ms;		/* deadline of each session */
 static u64 *lateness;
 static unsigned int nr_late, nr_due, nr_early, nr_unknown;
 

@@ -127,7 +127,7 @@ public class BindingTest {
             for (int id = 0; id < left; id++)
                 t.start(id, 0, 0);
             waitUnread(t, left);
-            // One that was not read yet can be stopped.
+            // A timer whose event was not read yet can be stopped.
             left -= t.stop(left - 1);
             while (left > 0)
                 left -= t.read(events, -1);
