@@ -46,7 +46,7 @@ static inline void record_expiry(const struct twheel_event *event, __u64 not_bef
 		record.early++;
 }
 
-/* Lines of a name and a value, for a person or a program. */
+/* Print the record in lines of a name and a value, for a person or a program. */
 static inline void record_print(void)
 {
 	struct twheel_stats stats;

@@ -77,7 +77,10 @@ static void stop_ahead(struct twheel_session *s)
 	struct twheel_utimer *ut;
 	struct twheel_slot *slot;
 
-	/* Ticks of level 0. rearm() moves the timers that have a later deadline by their words. */
+	/*
+	 * Look at each tick of level 0 for which the wheel would sleep. rearm() moves the timers
+	 * whose words have later deadlines.
+	 */
 	for (; wheel->armed < wheel->scheme.reach[0]; rearm(wheel)) {
 		slot = twheel_hier_slot(&wheel->scheme, 0, wheel->armed);
 		for (before = most; most && !list_empty(&slot->nodes); most--) {

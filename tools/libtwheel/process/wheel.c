@@ -70,7 +70,7 @@ static u64 tick_now(const struct twheel *wheel)
 	return div_u64(twheel_clock_time(wheel->config.clock, ktime_get()), wheel->config.tick_ns);
 }
 
-/* Returns ERR_PTR() of -EINVAL or -ENOMEM. */
+/* Create the wheel of a session. Returns ERR_PTR() of -EINVAL or -ENOMEM on errors. */
 struct twheel *twheel_create(const struct twheel_config *config)
 {
 	struct twheel_config checked = *config;
