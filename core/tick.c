@@ -200,7 +200,7 @@ static int expire_tick(struct twheel_base *base, struct tick_run *run,
 	do {
 		if (!expire_timer(base, twheel_timer_of(node)))
 			return -1;
-		if (jiffies != run->jiffy)
+		if (jiffies - run->jiffy)
 			return 0;
 	} while (--turn && (node = twheel_scheme_due(&base->scheme, slot)));
 	return budget + turn;

@@ -710,13 +710,14 @@ static noinline int stop_deferred(struct twheel_timer *timer)
 	unsigned long flags;
 	bool stopped;
 
+	if (!base)
+		return 0;
 	/*
 	 * If the callback returned by now, its deferred start was carried out.
 	 * Pairs with twheel_base_set_running().
 	 */
-	if (!base || (base > TWHEEL_MOVING &&
-		      smp_load_acquire(&base->running) != timer &&
-		      !twheel_pending(timer)))
+	if (base > TWHEEL_MOVING && smp_load_acquire(&base->running) != timer &&
+	    !twheel_pending(timer))
 		return 0;
 	base = twheel_lock_base(timer, &flags);
 	stopped = is_started(base, timer) && twheel_base_stop(base, timer);
