@@ -7,7 +7,7 @@
  * outlives it.
  *
  * TWHEEL_SLOW in the environment multiplies all time limits, for kernels that
- * are slow on purpose. TWHEEL_SECONDS does the same as -t.
+ * are slow on purpose.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -26,7 +26,6 @@
 #define EXIT_SKIP	4
 #define EXIT_SLOW	5
 #define SLOW_RUNS	5
-#define DURATION	5
 #define KILL_GRACE	10
 
 enum result {
@@ -48,7 +47,7 @@ const char *const test_need_kernel[] __attribute__((weak)) = { NULL };
 static struct test_case *cases;
 static struct test_case **cases_end = &cases;
 static struct shared *shared;
-static unsigned int duration, patience;
+static unsigned int patience;
 static sigset_t child_ended;
 
 void test_add(struct test_case *test)
@@ -116,12 +115,6 @@ static unsigned int env_number(const char *name, unsigned int otherwise)
 	return number ? number : otherwise;
 }
 
-/* Returns how long a case with a configurable duration runs, in seconds. */
-unsigned int test_duration(void)
-{
-	return duration;
-}
-
 static void run_child(const struct test_case *test)
 {
 	setpgid(0, 0);
@@ -157,7 +150,7 @@ static unsigned int time_limit(const struct test_case *test)
 {
 	unsigned int seconds = test->seconds ?: TEST_SECONDS_DEFAULT;
 
-	return (seconds + 4 * duration) * env_number("TWHEEL_SLOW", 1);
+	return seconds * env_number("TWHEEL_SLOW", 1);
 }
 
 static enum result run_once(const struct test_case *test)
@@ -293,17 +286,12 @@ int main(int argc, char **argv)
 {
 	int option;
 
-	duration = env_number("TWHEEL_SECONDS", DURATION);
-	while ((option = getopt(argc, argv, "lt:")) != -1) {
+	while ((option = getopt(argc, argv, "l")) != -1) {
 		switch (option) {
 		case 'l':
 			return list_cases();
-		case 't':
-			duration = atoi(optarg);
-			break;
 		default:
-			fprintf(stderr, "usage: %s [-l] [-t SECONDS] [CASE...]\n",
-				argv[0]);
+			fprintf(stderr, "usage: %s [-l] [CASE...]\n", argv[0]);
 			return 2;
 		}
 	}

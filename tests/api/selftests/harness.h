@@ -14,10 +14,9 @@
  * runs again with test_patience() doubled, a factor by which it multiplies that time. A share of a
  * CPU, or a duration, is asserted only if time_is_exact().
  *
- * Output is TAP 13. Usage of every program: NAME [-l] [-t SECONDS] [CASE...]. CASE is a name or a
- * shell pattern, -l lists the cases, and -t sets the duration of the cases that run for a given
- * time. With TWHEEL_CASES=process in the environment, the cases that need a kernel are left out,
- * with TWHEEL_CASES=kernel all others.
+ * Output is TAP 13. Usage of every program: NAME [-l] [CASE...]. CASE is a name or a shell pattern,
+ * and -l lists the cases. With TWHEEL_CASES=process in the environment, the cases that need a
+ * kernel are left out, with TWHEEL_CASES=kernel all others.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -39,7 +38,7 @@ struct test_case {
 
 #define TEST_SECONDS_DEFAULT	600
 
-/* Define a case. It counts as hung after the default limit plus four times test_duration(). */
+/* Define a case. It counts as hung after the default limit. */
 #define TEST(name)	TEST_LIMIT(name, TEST_SECONDS_DEFAULT)
 
 /* Define a case with another limit. */
@@ -95,6 +94,5 @@ void test_slow(void);
 unsigned int test_patience(void);
 __printf(1, 2)
 void test_note(const char *fmt, ...);
-unsigned int test_duration(void);
 
 #endif /* HARNESS_H */
