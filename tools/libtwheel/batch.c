@@ -72,14 +72,34 @@ static void put_words(struct twheel_batch *batch)
 	}
 }
 
+/* Returns whether a start behind operation @i, up to @last, has succeeded with its word. */
+static bool succeeds_later(const struct twheel_batch *batch, unsigned int i, unsigned int last)
+{
+	const struct twheel_op *failed = &batch->ops[i], *op;
+
+	for (op = failed + 1; op <= &batch->ops[last]; op++)
+		if (op->result >= 0 && op->id == failed->id &&
+		    op->expires_ns == failed->expires_ns && stores(batch, op))
+			return true;
+	return false;
+}
+
+/*
+ * Restore the words of starts that failed, the last one first. A word that two starts of the
+ * batch stored, as they are equal, is that of the one which succeeded.
+ */
 static void take_back_words(struct twheel_batch *batch)
 {
-	unsigned int i = batch->count;
+	unsigned int i = batch->count, last = 0;
 
 	while (i--) {
 		const struct twheel_op *op = &batch->ops[i];
 
-		if (op->result < 0 && stores(batch, op))
+		if (!stores(batch, op))
+			continue;
+		if (op->result >= 0)
+			last = last ? last : i;
+		else if (!succeeds_later(batch, i, last))
 			take_back(batch->t, op->id, op->expires_ns, batch->old[i]);
 	}
 }

@@ -208,7 +208,8 @@ TWHEEL_INLINE __u64 twheel_round_deadline(__u64 deadline_ns, __u64 slack_ns, __u
  * @delay_ns: delay from now
  * @user_data: value to return with its event
  *
- * If the id has a word, its word is set to the deadline first.
+ * If the id has a word, its word is set to the deadline first, and a start that fails sets
+ * it back. Two threads must not start one such id at the same time.
  *
  * Return: 0 if the id was free, 1 if its timer was pending and has moved, 2 if the timer
  * had expired and its unread event is withdrawn. After 1 and 2 the old user_data is never

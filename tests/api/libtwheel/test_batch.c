@@ -157,6 +157,27 @@ static int carries_out_two_and_fails(int fd, unsigned long command, void *argume
 	return -1;
 }
 
+/*
+ * The first of two equal starts fails, and the second one succeeds. The word must be that of
+ * the second one.
+ */
+TEST_SESSION(a_start_succeeds_after_the_same_one_failed, { .max_timers = 2, .shared_ids = 2 })
+{
+	static const int results[] = { -ENOSPC, 0, 0 };
+	struct twheel_batch *batch = new_batch(t, 3);
+	__u64 deadline = twheel_now() + HOUR, any;
+
+	ASSERT_EQ(0, twheel_start(t, 0, HOUR, 33));
+	ASSERT_EQ(0, twheel_start_any(t, &any, HOUR, 33));
+	twheel_stop_by_store(t, 1);
+	ASSERT_EQ(0, twheel_batch_start_flags(batch, 1, deadline, 0, 34, TWHEEL_START_ABS));
+	ASSERT_EQ(0, twheel_batch_stop(batch, 0));
+	ASSERT_EQ(3, twheel_batch_start_flags(batch, 1, deadline, 0, 34, TWHEEL_START_ABS));
+	expect_results(batch, 3, results);
+	ASSERT_EQ(deadline, twheel_word(t, 1));
+	twheel_batch_free(batch);
+}
+
 TEST_SESSION(what_cannot_be_submitted)
 {
 	struct twheel *reader;
