@@ -206,9 +206,9 @@ void twheel_hier_check_levels(struct twheel_scheme *s)
 }
 
 /*
- * Move up to @most nodes out of the next outer slot, the last ones first. They
- * move one level down, or to the right slot after a restart to a tick beyond
- * this one. The quota may count nodes that were stopped since.
+ * Move up to @most nodes out of the next outer slot, the last ones first. A
+ * node moves one level down, or to the slot of its new tick if it was restarted
+ * to a tick after the outer slot. @s->quota may count nodes that were stopped.
  *
  * Unlinks the nodes from the slot together, after they joined other slots.
  */

@@ -216,7 +216,8 @@ static void show_module(struct seq_file *seq, bool all)
 
 /**
  * struct proc_cursor - position of a reader
- * @uid: user of the opener, with access to the own sessions and wheels
+ * @uid: user of the opener. Without @all the opener sees only this user's
+ *	sessions and hidden wheels, and wheels that are not hidden
  * @all: true if the opener has CAP_SYS_ADMIN, and sees everything
  * @wheel: wheel to show next, or NULL
  * @cpu: CPU of @wheel to show next. nr_cpu_ids for the wheel itself

@@ -406,8 +406,9 @@ void twheel_base_drive(struct twheel_base *base, unsigned int cpu)
 }
 
 /*
- * Mark the CPU of a base as offline, so that the base does not accept timers if it
- * receives slots. Returns whether it has slots.
+ * Mark the CPU of a base as offline. If the base has no slots yet, and receives
+ * them while the CPU is offline, it does not accept timers. Returns true if the
+ * base has slots: then its timers have to move to another CPU.
  */
 bool twheel_base_leave(struct twheel_base *base)
 {

@@ -46,8 +46,9 @@
  *
  * The callback and @end->fn are in one RCU read-side critical section. @end may
  * be freed a grace period after the last callback that queued it returned, for
- * example with kfree_rcu(). A wheel with a payer may leave @end to its next run:
- * there, wait until twheel_tick_end_queued() returns false before that.
+ * example with kfree_rcu(). But a wheel with a payer may leave @end to its next
+ * run. To free an @end of such a wheel, wait until twheel_tick_end_queued()
+ * returns false, and then for the grace period.
  *
  * Context: A timer's callback.
  */

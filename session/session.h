@@ -146,7 +146,7 @@ struct twheel_session {
 	struct twheel_session_end ends[];
 };
 
-/* Operations of a TWHEEL_IOC_SUBMIT under one hold of a session's lock. */
+/* Most operations of a TWHEEL_IOC_SUBMIT under one hold of a session's lock. */
 #define TWHEEL_OPS_PER_LOCK	16U
 
 /**

@@ -109,8 +109,10 @@ static void free_user(struct twheel_session_user *user)
 }
 
 /*
- * Returns the owner of the outermost user namespace below the initial one. If
- * root created it, returns its own root: the administrator decided on its ids.
+ * Returns the user whose limits apply to the caller: the effective user id or,
+ * in a user namespace, the owner of the outermost namespace below the initial
+ * one. If root owns that namespace, returns the id of the root user inside it,
+ * because the administrator decided on the ids of the namespace.
  */
 static kuid_t uid_of_caller(void)
 {

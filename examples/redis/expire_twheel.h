@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The calls that server.c and db.c of Redis make, and one of expire.c
+ * The functions that server.c and db.c of Redis call, and one in expire.c of Redis that
+ * expire_twheel.c calls
  */
 #ifndef EXPIRE_TWHEEL_H
 #define EXPIRE_TWHEEL_H

@@ -48,7 +48,7 @@ public:
 
 	sleep sleep_for(std::chrono::nanoseconds time) { return { *this, now_ + time }; }
 
-	/* Runs until no coroutine sleeps. @wait sleeps until a time, and returns the present one. */
+	/* Runs until no coroutine sleeps. @wait sleeps until a time, and returns the current time. */
 	template <class Wait> void run(Wait wait)
 	{
 		while (wheel_.count()) {

@@ -427,7 +427,8 @@ unsigned long twheel_drain(struct twheel *wheel,
  * @timer: the timer, set up
  *
  * Context: Any.
- * Return: the function, of its source for a struct twheel_asked_timer.
+ * Return: the callback of the timer. For a struct twheel_asked_timer, the
+ * callback of its source.
  */
 static inline twheel_fn twheel_callback_of(const struct twheel_timer *timer)
 {

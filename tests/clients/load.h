@@ -110,7 +110,7 @@ static inline int compare_u64(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Sort @nr times, and print the median, 99 of 100 and the longest. */
+/* Sort @nr times, and print the median, the 99th percentile and the longest. */
 static inline void print_times(const char *name, u64 *ns, unsigned int nr)
 {
 	if (!nr)

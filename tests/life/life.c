@@ -250,8 +250,9 @@ static void run_other(void)
 }
 
 /*
- * Take the steps of thread 0, and those of thread 1 in the middle of the step before them, or
- * after it if it takes fewer locks.
+ * Take the steps of both threads in one thread. Interrupt each step of thread 0 before it takes
+ * its lock number @turn, and take the steps of thread 1 that follow in the plan. If the step of
+ * thread 0 takes fewer locks, take the steps of thread 1 after it.
  */
 static void run_turns(const struct plan *plan)
 {

@@ -150,7 +150,7 @@ TWHEEL_INLINE int twheel_fd(const struct twheel *t)
 	return t->fd;
 }
 
-/* With strict ISO C, <time.h> hides clock_gettime(2). Then use the library's copies. */
+/* With strict ISO C, <time.h> hides clock_gettime(2). Then call the functions in the library. */
 #ifdef CLOCK_MONOTONIC
 /* Returns the time of the clock of a session's deadlines. NULL: CLOCK_MONOTONIC. */
 TWHEEL_INLINE __u64 twheel_now_of(const struct twheel *t)
@@ -459,7 +459,7 @@ TWHEEL_INLINE int twheel_batch_start_at(struct twheel_batch *batch, __u64 id,
 					TWHEEL_START_ABS);
 }
 
-/* Add a twheel_stop(). The result is as above. */
+/* Add a twheel_stop(). Returns the same as twheel_batch_start_flags(). */
 int twheel_batch_stop(struct twheel_batch *batch, __u64 id);
 
 /**

@@ -252,7 +252,7 @@ struct twheel_list {
  * @stopped: pending timers stopped, also by a drain or by their word
  * @expired: expiries
  * @pending: timers pending now
- * @rearmed: timers started again by read(2): of a period, or with a later word
+ * @rearmed: timers that read(2) started again, for a period or for a later word
  * @delivered: events read
  * @replaced: unread events withdrawn by a start, or by read(2) for a later word
  * @withdrawn: unread events withdrawn by a stop, a drain, or by read(2) for a word that stops

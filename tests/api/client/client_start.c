@@ -163,8 +163,8 @@ static void client_next_period(struct client_timer *t)
 }
 
 /*
- * Run a periodic timer, started by an isolated CPU, for 20 s. The guest's command isolated counts
- * how often the CPU is interrupted.
+ * Run a periodic timer for 20 s, which an isolated CPU starts. The timer must not interrupt that
+ * CPU: tests/vm/guest/isolated counts the interrupts.
  */
 static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 {

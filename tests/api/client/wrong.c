@@ -51,8 +51,8 @@ static struct twheel_timer *start_one(void)
 }
 
 /*
- * Run @fn as a callback, and wait for @expired. The callback completes it, or the work for the end
- * of its tick.
+ * Run @fn as a callback, and wait for @expired. It is completed by the callback itself, or by work
+ * that the callback queues for the end of its tick.
  */
 static void let_expire(twheel_fn fn)
 {

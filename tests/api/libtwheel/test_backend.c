@@ -456,7 +456,10 @@ static void fill(void)
 	ASSERT_EQ(-ENOSPC, ret);
 }
 
-/* One of these limits is a whole number of chunks, where there is no place for one more. */
+/*
+ * Try many limits: with one that is a whole number of chunks, the table has no place for the chunk
+ * that the start allocates.
+ */
 TEST(it_becomes_full_while_a_start_allocates)
 {
 	unsigned int limit;

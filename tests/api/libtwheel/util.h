@@ -18,7 +18,7 @@ int __real_ioctl(int fd, unsigned long command, ...);
 /* Called once, after the clock was read and before the reader has the time. */
 extern void (*wrap_clock)(void);
 
-/* Called once, after a read(2) of something and before the reader has it. */
+/* Called once, after a read(2) that returns data and before the reader has the data. */
 extern void (*wrap_read)(void);
 
 /* Called in place of ppoll(2), which then returns that a descriptor is readable. */

@@ -86,7 +86,7 @@ TEST(enotty)
 	char bytes[512];
 
 	memset(bytes, GARBAGE, sizeof(bytes));
-	/* command 7, a drain, existed only before version 1.0 */
+	/* The numbers in use are 0 to 6, and 8 for STATS. Before version 1.0, 7 was a drain. */
 	for (nr = ARRAY_SIZE(commands) - 1; nr < 256; nr++)
 		if (nr != _IOC_NR(TWHEEL_IOC_STATS))
 			ASSERT_EQ(-ENOTTY, tw_ioctl(fd, _IOWR(0xdc, nr, __u64), bytes));

@@ -88,8 +88,8 @@ static void expect_cascade_before(__u64 end, __u64 cascaded)
 }
 
 /*
- * The wheel dozes with one timer in the slot, which it can move when the slot is due. The timers
- * that follow need more time, so they must wake the wheel earlier.
+ * The wheel dozes with one timer in an outer slot. It can move one timer when the slot is due. To
+ * move the many timers that join the slot takes longer, so they must wake the wheel earlier.
  */
 TEST(a_crowd_wakes_a_dozing_wheel_early)
 {

@@ -55,7 +55,7 @@ TEST(wheel_is_made_while_a_cpu_is_offline)
 }
 
 #define TRACING		"/sys/kernel/tracing/"
-/* Flag of allocations by sessions: a task at its limit waits, and then gets an error. */
+/* Flag by which to find the allocations of sessions in the trace. They wait at a memory limit. */
 #define GFP		"__GFP_RETRY_MAYFAIL"
 
 /* Start timers of a user on CPUs where its wheel has no slots yet. */

@@ -50,8 +50,8 @@ TEST(withdraw_from_any_place_of_the_queue)
 			expect_unread(fd, i + 1);
 		}
 		/*
-		 * Withdraw from the head to the tail, or from the tail to the head if the head is
-		 * withdrawn, too.
+		 * Withdraw the events of @gone. Begin at the tail if the head is one of them, so
+		 * that the cases have both directions.
 		 */
 		for (i = 0; i < EVENTS; i++) {
 			unsigned int nr = gone & 1 ? EVENTS - 1 - i : i;

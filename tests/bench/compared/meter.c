@@ -6,14 +6,13 @@
  * reads the file afterwards. Runs on a machine with one CPU that counts instructions. A
  * nanosecond is an instruction, except while the CPU is idle: from the tracepoint cpu_idle to
  * the first interrupt, or to the end of cpu_idle. After an interrupt the kernel, which has
- * nothing to do, reaches cpu_idle again. The kernel's own account of idle time has
- * microseconds, includes some of the way into idle, and differs from
- * kernel to kernel.
+ * nothing to do, reaches cpu_idle again. The kernel's own account of idle time is in
+ * microseconds, includes a part of the path into idle, and differs from kernel to kernel.
  *
- * With the parameter "probe" there are also the longest times that a hard interrupt, and a
- * thread of real-time priority, came too late. The probes fire at short, uneven intervals, and
- * find any delay longer than these. They take instructions themselves: figures of
- * such a run are not for comparison.
+ * With the parameter "probe" the file also has the longest delay of a hard interrupt, and of a
+ * thread of real-time priority. The probes fire at short, uneven intervals, and find any delay
+ * that is longer than an interval. They take instructions themselves, so the other figures of
+ * such a run must not be compared.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>

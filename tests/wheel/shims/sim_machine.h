@@ -224,7 +224,7 @@ extern struct sim_task *sim_task;
 #define in_hardirq()		(sim_task->hardirq > 0)
 #define in_interrupt()		(sim_task->hardirq || sim_task->bh)
 
-/* linux/spinlock.h: they spin, or with CONFIG_PREEMPT_RT spinlock_t sleeps */
+/* linux/spinlock.h: tasks spin for a lock. With CONFIG_PREEMPT_RT they sleep for a spinlock_t */
 
 /* A lock */
 typedef struct sim_lock {

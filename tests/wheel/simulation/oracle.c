@@ -128,7 +128,7 @@ void oracle_starts(struct oracle_timer *t, struct oracle_call *call, u64 low)
 		t->next_due = 0;
 		t->any = false;
 		t->mixed = false;
-		/* Weak memory may show the wheel an older store later. */
+		/* With weak memory the wheel may find an older word even after this start. */
 		t->next_word_due = sim_weak ? t->word_due : due_by_word(t->word);
 	} else {
 		t->mixed = true;

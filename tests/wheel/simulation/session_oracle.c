@@ -360,7 +360,10 @@ static void check_sleepers(const struct oracle_session *os)
 		sim_fail("session %u: sleeps on in read()", os->nr);
 }
 
-/* Check the sleepers at the end of the run on @base that began at @began, if it left events. */
+/*
+ * Check that the run on @base that began at @began, and now ends, woke up the readers and pollers
+ * of each session whose timers expired in the run.
+ */
 void oracle_run_over(const struct twheel_base *base, u64 began)
 {
 	const struct oracle_session *os;

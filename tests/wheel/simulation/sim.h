@@ -36,7 +36,7 @@ struct sim_cpu {
 	struct sim_task *ksoftirqd;	/* softirq thread */
 	bool irqs_off;			/* flag: interrupts are disabled */
 	bool off;			/* flag: the CPU is offline */
-	bool leaving;			/* flag: user programs leave the CPU */
+	bool leaving;			/* flag: tasks move away, because the CPU goes offline */
 	bool softirq;			/* flag: HRTIMER_SOFTIRQ is raised */
 	bool softirq_task;		/* flag: the raised softirq is left to @ksoftirqd */
 	u64 stolen_until;		/* end of a theft of the CPU by its hypervisor, ns */

@@ -45,7 +45,10 @@
 /* Most timers to move in a call, so that the number of passes is an int */
 #define WORK_MAX		(1 << 28)
 
-/* Timers to search for the earliest one. With more, a wake-up for their list costs less. */
+/*
+ * Most timers of a list to search for the earliest one. If there are more, a wake-up at the
+ * beginning of the list costs less than the search.
+ */
 #define SEARCH_MAX		256
 
 /* Lists of a row, as a power of two, and rows that reach from a tick to a unit. */

@@ -107,7 +107,7 @@ static void delays(struct form *f)
 	/* twheel_start(t, jiffies64_to_nsecs(max_t(long, left, 0))); */
 }
 
-/* Take timers: the function is ported if all timers passed to it are. */
+/* Start timers that callers pass. The function is ported only if all of these timers are ported. */
 static void start_both(struct timer_list *a, struct timer_list *b)
 {
 	mod_timer(a, jiffies + 1);

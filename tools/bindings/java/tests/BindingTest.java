@@ -187,7 +187,7 @@ public class BindingTest {
             });
             threads[i].start();
         }
-        // A thread that does not wait yet gets the same.
+        // Let the threads begin to wait. One that does not wait yet must get the same result.
         Thread.sleep(50);
         for (Thread thread : threads)
             action.accept(t, thread);

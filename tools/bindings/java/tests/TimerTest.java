@@ -312,7 +312,7 @@ public class TimerTest {
         assertEquals(1, timer.stop().size());
     }
 
-    /** Each timeout ends once, and none is early: it runs, or one cancel() returns true. */
+    /** Each timeout ends once: its task runs, and not early, or one cancel() returns true. */
     @Test
     public void threadsRace() throws Exception {
         final int threads = 4, rounds = 5000, each = 16;
