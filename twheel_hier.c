@@ -136,7 +136,10 @@ static u64 window_end(const struct twheel_scheme *s, unsigned int level)
 	return end > s->clock ? end : U64_MAX;
 }
 
-/* Returns the slot of @level to empty next, as a number from tick 0. */
+/*
+ * Returns the number of the slot of @level to empty next, if the slots of the
+ * level are counted from tick 0 on and never reused.
+ */
 static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
 {
 	return (s->clock >> twheel_hier_shift(level)) + 1;

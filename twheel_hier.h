@@ -39,7 +39,10 @@ void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags);
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
-/* In a program most wheels never use the memory of outer levels. */
+/*
+ * 1: initialise the slots of an outer level when it is first used. A program
+ * does so, because most of its wheels never use the memory of outer levels.
+ */
 #ifndef TWHEEL_HIER_ON_DEMAND
 #define TWHEEL_HIER_ON_DEMAND	0
 #endif

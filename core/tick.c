@@ -158,7 +158,10 @@ struct tick_run {
 	u64 last;
 };
 
-/* Returns the lateness of @tick at a time of CLOCK_MONOTONIC, without sleeps. */
+/*
+ * Returns how late @tick is at @time, which is on CLOCK_MONOTONIC. The lateness
+ * of a tick that passed while the system slept counts from the resume.
+ */
 static s64 late_for(const struct twheel_base *base, const struct tick_run *run,
 		    u64 tick, ktime_t time)
 {

@@ -485,7 +485,11 @@ static __always_inline bool restart_in_tick(struct twheel_timer *timer, u64 dead
 	struct twheel_base *base = READ_ONCE(timer->base);
 	u32 offset_ns;
 
-	/* twheel_base_start() and twheel_scheme_refresh() pair with the read. */
+	/*
+	 * The tick is read without the lock of the base. So whoever changes the
+	 * tick of a timer does so with WRITE_ONCE(), for example in
+	 * twheel_base_start() and twheel_scheme_refresh().
+	 */
 	if (!IS_ENABLED(CONFIG_64BIT) ||
 	    base <= TWHEEL_MOVING || base->clockid == CLOCK_BOOTTIME ||
 	    READ_ONCE(timer->node.expires) !=

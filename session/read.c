@@ -34,10 +34,11 @@
 /* Copying */
 
 /*
- * Copy to user space with page faults disabled. Begins with a 0 in the last byte: if
- * the page at the end is missing, nothing else is written, so that a reader without
- * further entries finds no part of one. Returns false if something was not written, and
- * does not advance @to then.
+ * Copy an event or entry to user space with page faults disabled. Returns false
+ * if a page is missing, and does not advance @to then. Before the caller has
+ * faulted the page in, another caller may take the event, and no part of it
+ * must remain in the buffer. So write a 0 to the last byte first, and write
+ * nothing else if the page of that byte is missing.
  */
 bool twheel_session_copy_out(struct iov_iter *to, const void *from, size_t size)
 {

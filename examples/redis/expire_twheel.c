@@ -38,7 +38,10 @@
 #define BATCH		256
 #define SWEEP_MS	100
 #define SWEEP_IDS	4096
-/* Longest interval. A timer with a later TTL is started again then. */
+/*
+ * Longest interval of a timer, ms. If the key of a timer lives longer, the timer is started
+ * again when the interval ends.
+ */
 #define FAR_MS		1000000000000LL
 
 static struct twheel *wheel;

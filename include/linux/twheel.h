@@ -402,14 +402,15 @@ unsigned long twheel_drain(struct twheel *wheel,
  * @timer_source: its source, which must exist as long as the timer
  * @flags: see twheel_timer_setup()
  *
- * Start the timer with any function for the first deadline. From then on the
- * owner stores later deadlines with WRITE_ONCE(), and the wheel does not expire
- * the timer before the deadline that it finds. Store a deadline before the previous
- * deadline passes, or the timer may expire at the previous one: let @fn of the
- * source compare the stored deadline with the present time, and call
- * twheel_again_at(). For an earlier deadline, store it first, then call
- * twheel_restart_at(). Among the timers of its tick, the timer expires as if it had
- * been started at some time between its start and the tick.
+ * Start the timer for its first deadline, with any of the functions that start
+ * timers. From then on the owner stores later deadlines with WRITE_ONCE(), and
+ * the wheel does not expire the timer before the deadline that it finds. Store
+ * a deadline before the previous deadline passes, or the timer may expire at
+ * the previous one: let @fn of the source compare the stored deadline with the
+ * present time, and call twheel_again_at(). For an earlier deadline, store it
+ * first, then call twheel_restart_at(). Among the timers of its tick, the
+ * timer expires as if it had been started at some time between its start and
+ * the tick.
  *
  * Context: Any.
  */

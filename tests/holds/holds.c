@@ -199,7 +199,10 @@ static const struct twheel_source source = {
 	.fn		= holds_expired,
 };
 
-/* One store delays all, so that the slot of the first deadline has only timers to ask and move. */
+/*
+ * Start all timers for one deadline, and delay all of them by a single store, so that at the first
+ * deadline the wheel has to ask for the deadline of each timer of a slot, and to move the timer.
+ */
 static void stored_slot(void)
 {
 	ktime_t begin = ktime_get() + 2 * HOLDS_SEC;

@@ -522,7 +522,10 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 	return nr;
 }
 
-/* Push a timer. The library stores the deadline if that is enough: the counters tell which. */
+/*
+ * Push a timer. twheel_push() returns 0 whether it stored the deadline or had to start the timer.
+ * From the counters before and after it, work out what the start has returned.
+ */
 static void do_push(struct session *s, const struct step *step)
 {
 	struct oracle_call_of call = begin_call(s);

@@ -52,8 +52,8 @@ enum place {
  * @id: number of the id. The last ones are used by all threads
  * @place: enum place
  * @refused: number of the allocation that fails, or 0
- * @turn: the lock of a session before which the next steps of the other thread are taken, 1 for
- *	the first of this step, if the threads take turns
+ * @turn: if the threads take turns: thread 1 takes its next steps just before this step locks a
+ *	session for the @turn-th time
  * @flags: flags of a start or stop
  * @reserved: value of a reserved field
  * @delay: time from now, or before now for a deadline that has passed

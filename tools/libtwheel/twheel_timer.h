@@ -187,8 +187,8 @@ struct twheel_timers *twheel_timers_init(void *memory, size_t size, uint64_t now
 /**
  * twheel_timers_width() - choose how many units of time share a slot
  * @w: a new wheel, on which no timer was started
- * @bits: slots are 2^@bits units wide, 24 at most. A new wheel has 0, which is right for
- *	milliseconds. 10 is for microseconds, 20 for nanoseconds
+ * @bits: power of two: a slot is 2^@bits units wide. @bits is 24 at most. A new wheel begins
+ *	with 0, which is right for milliseconds. Use 10 for microseconds, 20 for nanoseconds
  *
  * Timers expire at their deadlines with any width. The timers of a slot are put in
  * order when it is due. So wide slots cost little for timers that are usually stopped or pushed
@@ -311,9 +311,9 @@ unsigned int twheel_timers_advance(struct twheel_timers *w, uint64_t now, unsign
  * @w: the wheel
  * @now: see twheel_timers_advance()
  *
- * For programs without callbacks, as in Rust. Call it until it returns NULL. A timer that the
- * program starts before the NULL, and that is due already, is returned after the NULL. Each call
- * moves at most TWHEEL_TIMERS_MOVES other timers.
+ * For programs without callbacks, as in Rust. Call it until it returns NULL. To let these calls
+ * come to an end, a timer that the program starts between them, and that is due at once, is
+ * returned only after the NULL. Each call moves at most TWHEEL_TIMERS_MOVES other timers.
  *
  * Return: the timer, which is stopped, or NULL. After NULL,
  * twheel_timers_next() returns @now or an earlier time if the call ended early.

@@ -291,7 +291,8 @@ struct twheel_stats {
  * @user_data: value given at the start
  * @deadline_ns: deadline, on the session's clock
  * @expired_ns: time of the expiry, on the same clock, never before @deadline_ns
- * @overruns: periods without an event of their own, from deadline to read
+ * @overruns: number of periods that ended between the deadline and the read,
+ *	and have no event of their own
  * @flags: TWHEEL_EVENT_*
  * @reserved: 0
  */

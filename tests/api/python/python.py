@@ -223,7 +223,8 @@ def test_children_of_a_program_with_threads():
                 child.start()
                 child.join(60)
                 assert child.exitcode == 0, child
-            # A child ends no wait of its parent.
+            # The children share this eventfd, which wakes up a wait() of the parent when it is
+            # readable. A close() in a child must not do that.
             assert not select.select([t._closed], [], [], 0)[0]
         finally:
             over.set()

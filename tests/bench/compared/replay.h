@@ -34,8 +34,9 @@ void adapter_flush(void);
 void adapter_loop(void);
 
 /*
- * loop.c is a loop for timers that are structures of the program. It waits for the first
- * deadline, UINT64_MAX if there is none, and calls adapter_expire() with the clock each time.
+ * An adapter whose timers are structures of the program defines these functions for loop.c.
+ * adapter_first() returns the first deadline, or UINT64_MAX if no timer is pending. The loop
+ * sleeps until then or until a step is due, and calls adapter_expire() after each sleep.
  */
 #pragma weak adapter_first
 uint64_t adapter_first(void);

@@ -20,8 +20,8 @@
 #include "../../api/selftests/user.h"
 
 /*
- * Time before the earliest expiry from which on it watches: a timer_list counts from the previous
- * jiffy.
+ * Begin to watch this long before the first timeout ends: a timer_list may expire up to a jiffy
+ * early, because it counts from the previous jiffy.
  */
 #define BEFORE		(50 * MS)
 /* How often the program runs, and how often it counts the entries that are left. */

@@ -477,7 +477,7 @@ static void a_stop_costs_a_payer_half_of_his_runs(struct kunit *test)
 	}
 }
 
-/* Let ten of 200 payers make long wake-ups. The others keep most of their part. */
+/* Let ten of 200 payers make long wake-ups. The other 190 must get at least a tenth of the time. */
 static void few_payers_pay_for_their_wake_ups(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, 200);

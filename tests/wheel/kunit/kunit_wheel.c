@@ -52,8 +52,8 @@ static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 }
 
 /*
- * Count the ticks at which timers expire. The expected numbers are those of a random choice of one
- * of n ticks.
+ * Count the ticks of a minute at which timers expire: the larger the slack, the fewer. The number
+ * must be, within a tenth, that of timers that each take one of the allowed ticks at random.
  */
 static void timers_with_slack_meet(struct kunit *test)
 {

@@ -390,7 +390,10 @@ void oracle_expires(const struct twheel_timer *timer);
 
 extern u64 sim_asked;
 
-/* The tracepoint that an expiry is judged by. The others trace nothing. */
+/*
+ * The oracle checks each expiry and each tick when it is traced. The deadlines that wheels asked
+ * for are counted. The other tracepoints do nothing.
+ */
 #define sim_trace_twheel_expire(base, timer)	oracle_expires(timer)
 #define sim_trace_twheel_start(...)
 #define sim_trace_twheel_stop(...)

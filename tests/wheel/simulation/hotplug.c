@@ -27,7 +27,10 @@ void sim_hotplug_begin(void)
 	writer = false;
 }
 
-/* Check for RCU: newer kernels change the mask without hotplug, and free it by RCU. */
+/*
+ * Returns whether a CPU is isolated. The caller must hold rcu_read_lock(), except in CPU hotplug:
+ * newer kernels change the mask at other times, too, and free the old one by RCU.
+ */
 bool cpu_is_isolated(int cpu)
 {
 	if (!writer && !sim_is_reader(sim_task))

@@ -57,7 +57,7 @@ static void note_word(struct oracle_timer *t, u64 word)
 	t->next_word_due = max(t->next_word_due, due_by_word(word));
 }
 
-/* Store a deadline, for a wheel that asks. */
+/* Store a deadline, which the wheel finds when it asks for that of the timer. Record the store. */
 void oracle_store(struct oracle_timer *t, u64 word)
 {
 	unsigned int nr = t->nr_stores++ % ORACLE_LATER;

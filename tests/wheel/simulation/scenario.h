@@ -7,7 +7,7 @@
 
 #include <linux/twheel.h>
 
-/* The progress of a seed, and choices for all of it */
+/* The progress of a seed's run, and the choices that hold for the whole run */
 struct scenario {
 	bool ready;			/* the first task set up all that is shared */
 	int busy;			/* tasks that are not over */

@@ -2,8 +2,9 @@
 /*
  * The simulated machine: CPUs, tasks, interrupts, time
  *
- * All of it runs in one thread. A task is a coroutine. An interrupt runs on the
- * stack of the task that it interrupts, as a call from a point.
+ * All of it runs in one thread. A task is a coroutine. It calls sim_point() at each
+ * access to shared memory, so that another task or an interrupt may come in between.
+ * An interrupt is a call from there, on the stack of the task that it interrupts.
  */
 #ifndef _SIM_H
 #define _SIM_H
@@ -52,7 +53,7 @@ struct sim_cpu {
 struct sim_options {
 	u64 seed;
 	int ops;			/* number of operations of all tasks together */
-	unsigned int quantum;		/* upper bound of the points between two decisions */
+	unsigned int quantum;		/* most calls of sim_point() until a task is chosen again */
 	unsigned int latency_ns;	/* usual upper bound of the latency of interrupts */
 };
 

@@ -39,7 +39,7 @@
 /* Number of recently read pointers that a CPU remembers. */
 #define POINTERS	4
 
-/* A value that is or was somewhere */
+/* A value of a place in memory: the present one, or one that a later store replaced */
 struct store {
 	u64 value;
 	struct sim_clock clock;	/* knowledge of a CPU that passes a barrier after reading it */

@@ -2,9 +2,10 @@
 /*
  * Places that tools/port-to-twheel reports
  *
- * Not built. Each line that ends in a comment is reported in these words first,
- * and no other line is. A timer that is reported is left as it is with all that it is
- * joined to, so that the file compiles as before.
+ * This file is not built. The script must report each line that ends in a comment, in
+ * a message that begins with the words of the comment, and no other line. It does not
+ * port a timer that it reports, nor the timers and callbacks used together with it, so
+ * that a driver with such a timer still compiles.
  */
 #include <linux/timer.h>
 #include <linux/workqueue.h>
