@@ -203,7 +203,7 @@ bool twheel_timer_ask(struct twheel_timer *timer)
 	expires = round_up_to_tick(timer->base, deadline, &offset_ns);
 	if (expires <= timer->node.expires)
 		return false;
-	/* restart_in_tick() pairs with both stores. */
+	/* restart_in_tick() accesses both fields without the lock. */
 	WRITE_ONCE(timer->node.expires, expires);
 	WRITE_ONCE(timer->node.offset_ns, offset_ns);
 	timer->node.hint |= TWHEEL_SLOT_MAY_STAY;

@@ -149,7 +149,10 @@ fault:
 	return false;
 }
 
-/* Write an event to several buffers, or in a time namespace. */
+/*
+ * Write an event where put_event_fast() cannot: to a vector of buffers, or for
+ * a caller in a time namespace, whose clock has an offset.
+ */
 static bool put_event(const struct reading *r, const struct twheel_utimer *ut,
 		      u64 deadline, u64 overruns)
 {

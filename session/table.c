@@ -223,7 +223,10 @@ void twheel_table_free(struct twheel_utimer *ut)
 
 	chunk->session->timers--;
 	chunk->free = free | BIT(ut->place);
-	/* Only ids of the kernel are chosen from a list of chunks with free timers. */
+	/*
+	 * The kernel takes its ids from a list of chunks with free timers: add
+	 * a chunk that was full. For ids that callers choose there is no list.
+	 */
 	if (unlikely(!free)) {
 		if (is_kernels(chunk->table, chunk->session))
 			add_partial(chunk);

@@ -56,8 +56,10 @@ static u64 word_deadline(struct twheel_timer *timer)
 #endif
 
 /*
- * Expire a timer, unless its word stops it. The wheel asked for a later deadline just before.
- * A deadline that the program stores after that counts when its event is read.
+ * Expire a timer, unless its word stops it. Just before this call the wheel
+ * read the word with word_deadline(), and found no later deadline. A deadline
+ * that the program stores after that counts when the event is read: see
+ * check_late_word().
  */
 static void session_expired(struct twheel_timer *timer)
 {

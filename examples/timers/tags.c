@@ -18,7 +18,7 @@ static void on_timer(struct twheel_timer *timer)
 	static const char * const says[] = { "is idle", "does not read", "is too old" };
 	struct connection *c;
 
-	/* The first timer of the array has the address of the member. */
+	/* The tag is the timer's place in @timers: go back to the first timer of the array. */
 	c = twheel_timer_container(timer - timer->tag, struct connection, timers);
 	printf("%s %s at %llu us\n", c->name, says[timer->tag], (unsigned long long)timer->expires);
 }

@@ -156,7 +156,10 @@ struct planned {
 	long ret;			/* result */
 };
 
-/* Note the store that a start of the library makes first. The store ends with the call. */
+/*
+ * Note the store with which a start of the library begins. It may happen at any time until the
+ * call returns, and library_has_stored() notes this end.
+ */
 static void library_stores(struct session *s, struct planned *p)
 {
 	struct oracle_id *own = p->own;

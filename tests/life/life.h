@@ -102,7 +102,7 @@ struct session {
 	struct oracle_session os;
 	struct twheel *t;
 	u64 tick_ns;
-	u64 past_at;	/* last start while the descriptor was not readable */
+	u64 past_at;	/* time of the last start while the descriptor was not readable */
 };
 
 /* Memory that all processes of a life share */

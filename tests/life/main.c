@@ -88,8 +88,9 @@ static bool end_of_life(pid_t pid, const struct plan *plan)
 }
 
 /*
- * Live a life in a process of its own. With a virtual clock this process continues with the
- * next seeds until @end, and @plan is the plan that failed.
+ * Live the life of @plan in a process of its own. Returns whether all was good. With a virtual
+ * clock the process goes on with the lives of the next seeds, until @end or before the seed @last.
+ * life->seed is then the seed of the last life: the one that failed, if any.
  */
 static bool lives(struct plan *plan, u64 end, u64 last)
 {

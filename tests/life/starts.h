@@ -61,7 +61,7 @@ struct oracle_start {
 	u64 gone;				/* calls that begin later miss the timer */
 	unsigned int events;			/* number of events */
 	u64 first;				/* earliest deadline of these */
-	u64 next;				/* latest, and the periods after it */
+	u64 next;				/* deadline after these events and overruns */
 	u64 periods;				/* number of periods of all events */
 };
 

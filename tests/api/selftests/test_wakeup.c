@@ -197,9 +197,11 @@ static bool run_round(unsigned int nr, bool *in_time)
 }
 
 /*
- * The task holds CPU 1 until the events of CPU 0 are read, or are late. The reader has a higher
- * priority, and lends it to the holder of the session's lock. A slow machine makes some rounds
- * late. If a wake-up waited for CPU 1, each round in which a run is preempted would be late.
+ * Check that timers of CPU 0 wake up the reader while hog() preempts a run of the tick on CPU 1.
+ * hog() holds CPU 1 until their events are read, or until HOG_MAX_NS is over. The reader has a
+ * higher priority than hog(), and lends it to a task that holds the session's lock. One such round
+ * in time is enough: a slow machine may be late in some, but a wake-up that waited for CPU 1
+ * would be late in all of them.
  */
 TEST(does_not_wait_for_a_preempted_cpu)
 {

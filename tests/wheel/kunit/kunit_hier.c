@@ -165,8 +165,8 @@ static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
 }
 
 /*
- * Stop and overwrite nodes to which the last nodes of a slot have hints. When the slot is
- * used again, its own hint is stale.
+ * Stop and overwrite two thirds of the nodes, to which hints of the other nodes still lead. The
+ * next round uses the same slot, whose @recent still has addresses of old nodes.
  */
 static void a_hint_to_one_that_is_gone_does_no_harm(struct kunit *test)
 {

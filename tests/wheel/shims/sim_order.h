@@ -59,7 +59,7 @@ void sim_relax(void);
 void sim_fail(const char *fmt, ...)
 	__attribute__((__format__(printf, 1, 2), __noreturn__));
 
-/* weak.c, called in that mode only */
+/* weak.c: functions that are only called if @sim_weak is true */
 const volatile void *sim_weak_load(const volatile void *address, uint32_t size,
 				   uint32_t pointee, enum sim_order how);
 void sim_weak_store(volatile void *address, const void *value, uint32_t size,
@@ -77,7 +77,7 @@ static inline void sim_point(void)
 		sim_decide();
 }
 
-/* linux/compiler.h: each access that others may see is a point */
+/* linux/compiler.h: each access that other CPUs may see begins with sim_point() */
 
 #include <linux/types.h>
 

@@ -45,7 +45,10 @@ void oracle_new_base(struct hrtimer *hrtimer)
 	hrtimer->held.forgiven = sim.behind;
 }
 
-/* Note that a base is held up from now on, or since its hrtimer is overdue. */
+/*
+ * Note that a base is held up from now on. If its hrtimer is overdue, the base has been held up
+ * since the time at which the hrtimer should have fired.
+ */
 static void hold_up(struct hrtimer *hrtimer)
 {
 	struct sim_held *held = &hrtimer->held;

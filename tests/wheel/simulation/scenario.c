@@ -178,7 +178,7 @@ static int call_start(struct oracle_timer *o, enum how how, u64 when, unsigned i
 		call.keeps = true;
 		if (ret != 1)
 			break;
-		/* The deadline is the earlier of two deadlines, and the first may be unknown. */
+		/* The earlier of @when and the old deadline counts. The old one may be unknown. */
 		known = known && o->expired == call.expired;
 		call.low = min(when, known ? o->low : o->saved_early);
 		high = min(when, known ? o->high : when);
@@ -809,13 +809,15 @@ static void make_user_wheel(struct user_wheel *uw)
 }
 
 /*
- * Run the wheels of the users, after all other events of the seed. Check the pauses, as if all
- * users were on one CPU. Each user has a slice once in a turn, which is a period of 1 ms for each
- * 50 users, one more for the rest of them, and one more because a user may just miss a period.
- * Runs here may be longer than a slice, so that a period has no runtime for its last users. These
- * users are the first of their next period, so no user waits for more than two turns. Another 2
- * ms are for the place in the last period, and for a softirq of the CPU that is held up. The
- * rest is for the delay of the timer and its rounding.
+ * Run the wheels of the users, after all other events of the seed. Check that no user pauses for
+ * longer than @longest, which is computed as if all users were on one CPU:
+ *
+ *  - Two turns. In a turn each user has a slice. A turn takes a period of 1 ms for each 50 users,
+ *    one period for the rest of them, and one because a user may just miss its period. A user may
+ *    need a second turn, because runs here may be longer than a slice, and leave no runtime to the
+ *    last users of a period. These users are the first of their next period.
+ *  - 2 ms more, because users change places within a period, and a softirq may be held up.
+ *  - The delay of the timer, and three ticks for its rounding.
  */
 static void come_as_users(void)
 {

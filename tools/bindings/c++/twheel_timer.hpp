@@ -27,7 +27,7 @@ namespace libtwheel {
 
 using time_point = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
-/* Returns the nanoseconds of a time point. Times before that of 0 are due already. */
+/* Returns a time point in nanoseconds. A negative time becomes 0: both are due already. */
 inline std::uint64_t to_wheel(time_point time)
 {
 	auto ns = time.time_since_epoch().count();

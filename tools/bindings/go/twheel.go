@@ -238,7 +238,7 @@ func (t *Twheel) Events(ctx context.Context) func(yield func(Event) bool) {
 	}
 }
 
-// Get returns a timer, or ENOENT if it is neither pending nor its event unread.
+// Get returns a timer, or ENOENT if it is not pending and has no unread event.
 func (t *Twheel) Get(id uint64) (Entry, error) {
 	entry := Entry{ID: id}
 	_, err := t.command("twheel_get", iocGet, unsafe.Pointer(&entry))

@@ -290,8 +290,9 @@ static void rearm(struct twheel *wheel)
 }
 
 /*
- * PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING, for at most @most expiries.
- * Returns whether all timers that are due at @now expired.
+ * Advance the wheel to @now and expire at most @most timers: PER_TICK_BOOKKEEPING
+ * and EXPIRY_PROCESSING of the paper. Returns whether all timers that are due at
+ * @now expired.
  */
 static bool twheel_wheel_expire(struct twheel *wheel, ktime_t now, unsigned int most)
 {

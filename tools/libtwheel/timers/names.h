@@ -25,7 +25,10 @@
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 
-/* Return the smaller, or larger, of two values from 0 on, without extensions of gcc. */
+/*
+ * Return the smaller, or larger, of two values that are not negative. The kernel's min() and max()
+ * would need extensions of gcc.
+ */
 static inline unsigned long long twheel_min(unsigned long long x, unsigned long long y)
 {
 	return x < y ? x : y;

@@ -32,8 +32,9 @@ class AsyncTwheel(Twheel):
 
     def _wake(self) -> None:
         readable, self._readable = self._readable, None
-        # A closed loop has no readers, and its tasks do not continue. The loop that a child
-        # inherits shares its epoll(7) with that of the parent, which remains as it is.
+        # A closed loop has no readers, and its tasks do not continue. A child process leaves the
+        # loop that it inherited alone: the loop shares its epoll(7) with the parent's loop, so
+        # this would remove the reader of the parent.
         if readable and not readable.get_loop().is_closed() and self._watcher == os.getpid():
             readable.get_loop().remove_reader(self.fileno())
             readable.set_result(None)
