@@ -69,13 +69,9 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 }
 EXPORT_SYMBOL_GPL(twheel_at_tick_end);
 
-/*
- * Like call_timer_fn() in kernel/time/timer.c. But a preempt count that a callback
- * leaks remains until the softirq core restores the count, after this run.
- */
+/* Like call_timer_fn() in kernel/time/timer.c. */
 static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 {
-	int count = preempt_count();
 #ifdef CONFIG_LOCKDEP
 	/* A copy, because the callback may free the timer. See may_wait_for(). */
 	struct lockdep_map lockdep_map;
@@ -85,13 +81,15 @@ static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 	lock_map_acquire(&lockdep_map);
 	fn(timer);
 	lock_map_release(&lockdep_map);
-	WARN_ONCE(count != preempt_count(),
-		  "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
-		  preempt_count());
 }
 
-/* Call a timer's callback. Returns whether the run can continue. */
-static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer)
+/*
+ * Call a timer's callback. Report if it leaks a preempt count, which was @count
+ * before: the softirq core restores the count after this run. Returns whether
+ * the run can continue.
+ */
+static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
+			 int count)
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	/*
@@ -117,6 +115,9 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer)
 	 * called twheel_again_at() promised that its timer still exists.
 	 */
 	raw_spin_lock_irq(&base->lock);
+	WARN_ONCE(count != preempt_count(),
+		  "twheel: %pS preempt leak: %08x -> %08x\n", fn, count,
+		  preempt_count());
 	deferred = atomic64_read(&base->deferred);
 	if (deferred > TWHEEL_DEFER_CLOSED)
 		twheel_base_start_deferred(base, timer, deferred);
@@ -191,6 +192,7 @@ static int expire_tick(struct twheel_base *base, struct tick_run *run,
 {
 	struct twheel_slot *slot = twheel_scheme_due_slot(&base->scheme);
 	int turn = twheel_scheme_turn(&base->scheme, budget);
+	int count = preempt_count();
 	u64 tick = base->scheme.clock;
 
 	if (run->last != tick) {
@@ -202,7 +204,7 @@ static int expire_tick(struct twheel_base *base, struct tick_run *run,
 	}
 	budget -= turn;
 	do {
-		if (!expire_timer(base, twheel_timer_of(node)))
+		if (!expire_timer(base, twheel_timer_of(node), count))
 			return -1;
 		if (jiffies - run->jiffy)
 			return 0;
