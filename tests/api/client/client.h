@@ -6,10 +6,10 @@
  * would. CLIENT_CHECK() states a condition that has to hold. The runner gives a case its timers,
  * and frees everything that the case makes.
  *
- * No case relies on a fast machine, or on one that runs all the time. If two events need to happen
+ * No case relies on a fast machine, or on one that never stands still. If two events need to happen
  * within the same few milliseconds, the case checks afterwards whether they did. If they did not,
- * it sets c->slow, and runs again with delays twice as long. Promises in units of time are checked
- * only where time is exact. A case may replace c->wheel: the runner restores it.
+ * the case sets c->slow, and the runner repeats it with delays twice as long. Promises in units of
+ * time are checked only where time is exact. A case may replace c->wheel: the runner restores it.
  */
 #ifndef _TWHEEL_CLIENT_H
 #define _TWHEEL_CLIENT_H
@@ -42,7 +42,7 @@
  * @patience: factor of short delays. 1 in the first run of the case
  * @exact: a nanosecond is an instruction, so times can be checked
  * @skipped: reason why the case cannot run here, or NULL
- * @early: number of callbacks before their deadline
+ * @early: number of callbacks that ran before their deadline
  * @late_max: longest time from a deadline to its callback, ns
  * @late_min: shortest time from a deadline to its callback, ns
  */
@@ -81,7 +81,7 @@ enum client_needs {
  * struct client_case - a case
  * @name: its name in the results
  * @run: the function of the case, with an array of timers that the runner makes and frees
- * @work: or the function of a case with a work item
+ * @work: in place of @run, the function of a case with a work item
  * @then: callback of the timers
  * @nr: number of the timers, 0 for one
  * @data: @data of the timers
@@ -100,7 +100,7 @@ struct client_case {
 /* An entry of a table of cases. An empty entry ends the table. */
 #define CLIENT_CASE(fn, ...)	{ .name = #fn, .run = fn, ##__VA_ARGS__ }
 #define CLIENT_WORK(fn, ...)	{ .name = #fn, .work = fn, ##__VA_ARGS__ }
-/* A case that has the function of other cases, but other data or another callback. */
+/* A case that shares its function with other cases, and differs in its data or callback. */
 #define CLIENT_LIKE(title, fn, ...) { .name = #title, .run = fn, ##__VA_ARGS__ }
 
 extern const struct client_case client_start_cases[];
@@ -125,8 +125,8 @@ extern const struct client_case client_share_cases[];
  * @fired: time of the last callback
  * @cpu: CPU of the last callback
  * @count: number of callbacks
- * @order: number of the last callback among all callbacks of the case
- * @result: return value of a function, for @then
+ * @order: number of the last callback, counted over all timers and cases
+ * @result: return value of a function that @then called, for the case to check
  * @entered: @then was called
  * @left: @then returned
  * @done: completed by each callback

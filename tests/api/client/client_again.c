@@ -2,16 +2,16 @@
 /*
  * A callback that starts its own timer again with twheel_again_at()
  *
- * For other callers the timer is started at once, although the tick starts it only after the
- * callback. On one CPU other calls come after the callback, with the same results.
+ * Other callers must find the timer started at once, although the tick starts it only after the
+ * callback. On a machine with one CPU, their calls come after the callback, with the same results.
  */
 #include <linux/delay.h>
 
 #include "client.h"
 
 /*
- * Calls that a callback makes. The callback answers with a digit for the result of each, 9 for an
- * error.
+ * Calls that a callback makes. The results form a decimal number, with one digit for each call. The
+ * digit 9 stands for an error.
  */
 
 static CLIENT_CALL(again_now, twheel_again_at(timer, 0))
@@ -81,8 +81,8 @@ static void again_slowly(struct client_timer *t)
 }
 
 /*
- * Check that @fn, called during the callback, finds the timer started, and that it decides the
- * state of the timer after the callback.
+ * Check that @fn finds the timer started if it is called while the callback runs. After the
+ * callback, the timer must be @pending, which depends on @fn.
  */
 static void check_others(struct client *c, int (*fn)(struct twheel_timer *timer), bool pending)
 {
@@ -115,7 +115,7 @@ static void again_late(struct client_timer *t)
 	client_set(&t->left);
 }
 
-/* Shut the timer down before or after its deferred start. */
+/* Shut the timer down while its callback runs, before or after twheel_again_at(). */
 static void again_after_a_shutdown_is_refused(struct client *c, struct client_timer *t)
 {
 	int stopped;

@@ -47,8 +47,8 @@ static unsigned int failed;
 static unsigned int skipped;
 
 /*
- * The wheels on which cases run. The first one is the default wheel. A scheme that is missing here
- * gets a wheel of its own.
+ * The wheels on which cases run. The first one is the default wheel. For schemes that are missing
+ * here, client_run_all() creates a wheel each.
  */
 static const struct twheel_config client_configs[] = {
 	{ .name = NULL },

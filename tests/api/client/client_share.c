@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sixth promise: all wheels together leave a CPU half of its time, and do not delay the timers
- * of another user
+ * All wheels together leave a CPU almost half of its time, and do not delay the timers of another
+ * user
  *
  * The thread of the cases is the victim. It counts the steps of a loop while the wheels run, and
  * while they do not. Most cases need exact time: the stage that sets exact=1 has one CPU, on which
@@ -45,8 +45,8 @@ struct attack {
 };
 
 /*
- * A timer of another user with a period of one tick: its maximum lateness, and how often it was too
- * late.
+ * The bystander is a timer of another user with a period of 1 ms. Its largest lateness, and how
+ * often it was later than BYSTANDER_LATE_MAX.
  */
 static s64 bystander_latest;
 static unsigned int bystander_late;
@@ -151,9 +151,9 @@ static void attack_with(struct client *c, struct attack *attack, unsigned int wh
 		wheels, left, div_u64(held_up, NSEC_PER_USEC),
 		div_u64(bystander_latest, NSEC_PER_USEC));
 	CLIENT_CHECK(c, left >= SHARE_LEFT);
-	/* Another thread may have had a time slice in between. */
+	/* Between two steps, another thread may run for a time slice. */
 	CLIENT_CHECK(c, held_up <= 5 * CLIENT_MSEC + (attack->slow ? SLOW_NS : 0));
-	/* The softirq's thread may have to wait for the victim once. */
+	/* Once, ksoftirqd may have to wait until the victim leaves the CPU. */
 	CLIENT_CHECK(c, bystander_late <= 1 || attack->slow);
 	CLIENT_CHECK(c, bystander_latest <= 10 * CLIENT_MSEC);
 }
@@ -179,8 +179,8 @@ static struct attack idle_wheels = {
 };
 
 /*
- * An attack with many timers that are due in an hour. They are in the slots that the wheel looks at
- * in each tick.
+ * An attack with many timers that are due in an hour. The wheel has only two slots, so each tick
+ * looks at many of these timers.
  */
 static struct attack long_slots = {
 	.config = {
@@ -291,7 +291,10 @@ static void stall_is_followed_by_a_short_pause(struct client *c, struct client_t
 	CLIENT_CHECK(c, late <= (s64)STALL_LATE_MAX);
 }
 
-/* A payer's callback that is preempted: on PREEMPT_RT, a task preempts the thread of softirqs. */
+/*
+ * On PREEMPT_RT, a task preempts the thread of softirqs in a callback. The time of the preemption
+ * must not count as time of the wheel's payer, which would delay the next callback.
+ */
 
 #define PREEMPTION_NS	(10 * CLIENT_MSEC)
 #define PREEMPTED_LATE_MAX	(3 * CLIENT_MSEC)

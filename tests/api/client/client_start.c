@@ -11,7 +11,7 @@
 
 #include "client.h"
 
-/* Largest delay by an interrupt and by earlier callbacks, where time is exact. */
+/* Largest delay of a callback by an interrupt and earlier callbacks, where time is exact. */
 #define CLIENT_LATE_MAX_NS	(500 * NSEC_PER_USEC)
 
 static void note_context(struct client_timer *t)
@@ -78,7 +78,7 @@ static void start_on_expires_on_that_cpu(struct client *c, struct client_timer *
 	int cpu = client_other_cpu();
 
 	t->not_before = client_in(client_delay(c, 5));
-	/* A pending timer is moved there. */
+	/* A start must also move a timer that is pending on another CPU. */
 	CLIENT_CHECK(c, twheel_start(&t->timer, CLIENT_HOUR) == 0);
 	CLIENT_CHECK(c, twheel_start_on(&t->timer, client_delay(c, 5), cpu) == 1);
 	client_wait(t);
@@ -135,7 +135,10 @@ static void isolated_cpu_has_timers_that_name_it(struct client *c, struct client
 	CLIENT_CHECK(c, client_expires_on(t, cpu, client_start_soon) != cpu);
 }
 
-/* Check that timers of two isolated CPUs with consecutive numbers use two different CPUs. */
+/*
+ * Check that timers which two isolated CPUs start expire on two different CPUs, neither of them
+ * isolated. The numbers of the isolated CPUs are consecutive.
+ */
 static void isolated_cpus_spread(struct client *c, struct client_timer *t)
 {
 	int isolated = client_isolated_cpu(), cpu, i, cpus[2];
@@ -163,8 +166,8 @@ static void client_next_period(struct client_timer *t)
 }
 
 /*
- * Run a periodic timer for 20 s, which an isolated CPU starts. The timer must not interrupt that
- * CPU: tests/vm/guest/isolated counts the interrupts.
+ * Let an isolated CPU start a periodic timer, and run it for 20 s. The timer must not interrupt
+ * that CPU: tests/vm/guest/isolated counts the interrupts.
  */
 static void isolated_cpu_is_left_alone(struct client *c, struct client_timer *t)
 {

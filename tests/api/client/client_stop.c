@@ -66,8 +66,8 @@ static void stop_other_callback(struct client_timer *t)
 }
 
 /*
- * A callback that is long enough for another CPU to begin waiting for it, and too short to end the
- * run.
+ * A callback that lasts long enough for another CPU to begin waiting for it, but not so long that
+ * the run of the tick ends after it.
  */
 static void brief_callback(struct client_timer *t)
 {
@@ -121,8 +121,9 @@ static void callbacks_may_wait_for_one_another(struct client *c, struct client_t
 }
 
 /*
- * A thread waits for the first callback, and the next callback waits until this thread returned.
- * The first callback lasts until the thread is about to wait.
+ * A thread waits for the first callback of a tick. The next callback waits for the thread, so the
+ * thread must not have to wait for that callback, too. The first callback lasts until the thread is
+ * about to wait.
  */
 
 #define AWAITED_MS	3
@@ -176,7 +177,7 @@ static void wait_for_first_on(struct client *c, struct client_timer *t, int cpu)
 			break;
 }
 
-/* Wait in a thread of lower priority than the thread of callbacks on PREEMPT_RT. */
+/* On PREEMPT_RT, this thread has a lower priority than the thread that runs the callbacks. */
 static void waiter_returns_before_the_next_callback(struct client *c, struct client_timer *t)
 {
 	wait_for_first_on(c, t, client_other_cpu());

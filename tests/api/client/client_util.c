@@ -2,7 +2,7 @@
 /*
  * Timers that record their callbacks, and functions that wait for them
  *
- * Each callback of the client calls client_expire(), which checks that it is not early.
+ * client_expire() is the callback of all timers. It checks that it is not early, and calls @then.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -20,7 +20,7 @@
 /* Time after which a timer counts as lost. */
 #define CLIENT_LOST_MS	60000
 
-/* Number of callbacks of the running case so far. */
+/* Number of callbacks so far, of all cases. */
 static atomic_t client_callbacks = ATOMIC_INIT(0);
 
 static void client_note_lateness(struct client *c, s64 late)
@@ -162,8 +162,8 @@ u64 client_delay(const struct client *c, u64 ms)
 /*
  * Start @t, and let its callback expect @deadline. If the deadline becomes later, @not_before is
  * written after the start, because the callback for the old deadline may still come and must not
- * count as early. If it becomes earlier, it is written before the start, and not again: the
- * callback may run before a second write, and set it for its own next start.
+ * count as early. If the deadline becomes earlier, @not_before is written only before the start:
+ * the callback may run at once, and write @not_before for its own next start.
  */
 int client_start_at(struct client_timer *t, ktime_t deadline)
 {
@@ -257,7 +257,7 @@ bool client_wait_once(struct client_timer *t)
 	return client_wait(t) && CLIENT_CHECK(t->client, t->count == 1);
 }
 
-/* Start @t, which is not pending, for a short time, and wait for its callback. */
+/* Start @t, which is not pending, with a short delay, and wait for its callback. */
 bool client_expires(struct client_timer *t)
 {
 	return CLIENT_CHECK(t->client, client_start_soon(t) == 0) && client_wait(t);

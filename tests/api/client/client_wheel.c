@@ -80,8 +80,8 @@ const struct client_case client_drain_cases[] = {
 /* Creating and destroying. */
 
 /*
- * Create wheels with invalid configurations. The selftests check the configurations that users can
- * pass, too.
+ * Check that invalid configurations are refused. The selftests check the configurations that users
+ * can pass.
  */
 static void create_refuses_bad_configs(struct client *c, struct client_timer *t)
 {
@@ -158,7 +158,10 @@ static void create_completes_a_config_and_copies_its_name(struct client *c, stru
 	}
 }
 
-/* Start a timer on CLOCK_BOOTTIME. Only the simulation has a CLOCK_BOOTTIME that is ahead. */
+/*
+ * Check a deadline on CLOCK_BOOTTIME. A wrong clock shows only in the simulation, where this clock
+ * is ahead of CLOCK_MONOTONIC.
+ */
 static void a_wheel_on_boottime(struct client *c, struct client_timer *t)
 {
 	const struct twheel_config config = { .clock = CLOCK_BOOTTIME };
@@ -230,8 +233,8 @@ static void a_wheel_with_a_payer_has_slots_where_prepared(struct client *c, stru
 }
 
 /*
- * Start a timer on a CPU until the CPU has slots of its own. Until then, each timer must expire on
- * another CPU.
+ * Start a timer on @cpu again and again, until it expires there. It expires on another CPU as long
+ * as @cpu has no slots.
  */
 static void wait_for_slots(struct client *c, struct client_timer *t, int cpu)
 {
@@ -281,8 +284,8 @@ static void a_new_wheel_keeps_its_timers_at_hotplug(struct client *c, struct cli
 }
 
 /*
- * Slow work for the end of a tick. A run of a payer may take only a part of it, and must leave the
- * rest to the next tick.
+ * Slow work for the end of a tick. A run of a wheel with a payer does only a part of this work. The
+ * rest must be done when the wheel is destroyed, or the CPU goes offline.
  */
 
 #define ENDS	64
@@ -349,8 +352,9 @@ static void offline_does_what_a_run_left(struct client *c, struct client_timer *
 }
 
 /*
- * An interrupt of another CPU starts a timer that was just stopped, for a shorter time. The
- * interrupt mostly arrives when interrupts are switched on again, at the end of a hold of the lock.
+ * twheel_remaining() must not mix the times of two starts. While it runs, an interrupt from another
+ * CPU starts a timer that was just stopped, with a shorter delay. The interrupt mostly arrives at
+ * the end of a hold of the lock, when interrupts are switched on again.
  */
 
 #define INTERRUPTS	300
@@ -481,7 +485,7 @@ static void without_a_default_wheel_no_timer_starts(struct client *c, struct cli
 {
 	struct twheel *wheel;
 
-	/* This stop gives the timer its base. */
+	/* This stop gives the timer the base of timers that never started. */
 	CLIENT_CHECK(c, twheel_stop_sync(&too_soon) == 0);
 	wheel = set_wheel(too_soon.base, NULL);
 	client_check_refused(c, &too_soon, -ENODEV);

@@ -230,7 +230,7 @@ static void work_disabled_is_not_queued(struct client *c, struct client_work *w)
 	client_work_runs(w, 0);
 }
 
-/* Works of the cases below. client_run_work() has works of its own. */
+/* For the cases below that set up their own work items, without client_run_work(). */
 
 static DECLARE_COMPLETION(work_done);
 

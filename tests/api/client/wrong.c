@@ -73,7 +73,8 @@ static bool restart_a_zeroed_timer(void)
 }
 
 /*
- * Free a pending timer. Debug objects must stop it, because the wheel would use the freed memory.
+ * Free a pending timer. Debug objects must stop the timer, because the wheel would use the freed
+ * memory.
  */
 static bool free_a_pending_timer(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The C++ binding: each function with its errors, in TAP
+ * Test of the C++ binding: each function with its errors. Prints TAP
  */
 #include <algorithm>
 #include <cstdlib>
@@ -32,7 +32,7 @@ static int line_of_failure;
 
 #define EXPECT(is) do { if (!(is) && !line_of_failure) line_of_failure = __LINE__; } while (0)
 
-/* The text of the error that it has to be. */
+/* Returns the text of the error if @call fails with the errno @number, otherwise "". */
 template <class F> static std::string fails_with(int number, F call)
 {
 	try {
@@ -86,7 +86,7 @@ static void sessions_end_once()
 static void sessions_are_here_or_there()
 {
 	const char *asked = getenv("TWHEEL_BACKEND");
-	// Without advice, where this user can open no device.
+	// Without TWHEEL_BACKEND, a session is in the process if this user cannot open the device.
 	bool in_process = asked && *asked ? !strcmp(asked, "process") : access("/dev/twheel", R_OK | W_OK) != 0;
 
 	EXPECT((twheel_backend(session().get()) == TWHEEL_BACKEND_PROCESS) == in_process);

@@ -112,7 +112,7 @@ TEST_SESSION_FLAGS(a_start_that_is_due_at_once_wakes_once, TWHEEL_OPEN_PROCESS,
 	}
 }
 
-/* Get limits of the time at which the timerfd fires. Returns false if it is not set. */
+/* Get the earliest and latest time at which the timerfd fires. Returns false if it is not set. */
 static bool fires_at(struct twheel *t, __u64 *least, __u64 *most)
 {
 	__u64 before = twheel_now(), left;
@@ -142,8 +142,8 @@ static void expect_not_set_for(struct twheel *t, __u64 old)
 }
 
 /*
- * Three lengths of a tick, because only with one of them the window of level 0 contains the old
- * tick.
+ * The window of level 0 must contain the old tick. Whether it does depends on the time, so try
+ * three lengths of a tick.
  */
 TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_PROCESS,
 		   { PRIVATE, .tick_ns = 60 * MS },
@@ -157,7 +157,7 @@ TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_
 	expect_not_set_for(t, old);
 }
 
-/* Level 0 has WINDOW ticks. The old tick of the second session is in the window after this one. */
+/* Level 0 has WINDOW ticks. In the second session, the old tick is in the next window. */
 #define WINDOW	256
 
 TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
@@ -175,7 +175,7 @@ TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
 		old = (now / WINDOW + 1) * WINDOW * tick + 3 * tick;
 	}
 
-	/* Between two timers that are stopped is one that is refreshed. */
+	/* In the slot, put a timer that is refreshed between two that are stopped. */
 	ASSERT_EQ(0, twheel_start_at(t, 3, old, 33));
 	ASSERT_EQ(0, twheel_start_at(t, 1, old, 11));
 	ASSERT_EQ(0, twheel_start_at(t, 0, old, 44));
@@ -251,7 +251,7 @@ TEST_SESSION_FLAGS(the_timerfd_is_set_no_more_often_than_it_must, TWHEEL_OPEN_PR
 	timerfd_sets = 0;
 	ASSERT_EQ(0, twheel_start_at(t, 1, now + 100 * ms, 1));
 	ASSERT_EQ(1, timerfd_sets);
-	/* These need no call: later deadlines, refreshes, words, stops. */
+	/* Later deadlines, refreshes, words and stops need no call of timerfd_settime(2). */
 	for (id = 2; id < 10; id++)
 		ASSERT_EQ(0, twheel_start_at(t, id, now + (100 + id) * ms, id));
 	ASSERT_EQ(1, twheel_start_at(t, 1, now + 120 * ms, 1));
@@ -328,8 +328,8 @@ static void meanwhile(void)
 }
 
 /*
- * A reader is preempted between reading the clock and taking the lock, while another one reads. Its
- * event must not carry the older time.
+ * A reader is preempted between reading the clock and taking the lock, while another one reads. The
+ * event of the first reader must not have the older time.
  */
 TEST_SESSION_FLAGS(no_event_is_from_before_its_deadline, TWHEEL_OPEN_PROCESS)
 {
@@ -399,7 +399,7 @@ TEST_SESSION_FLAGS(a_timer_takes_a_hundred_bytes_and_leaves_none, TWHEEL_OPEN_PR
 	for (id = 0; id < 500000; id++)
 		ASSERT_EQ(0, twheel_start(t, id, HOUR + id * MS, id));
 	full = resident();
-	/* 91 bytes with its share of a chunk, and the pages that are used for the first time. */
+	/* A timer takes 91 bytes of a chunk. Allow for pages that are used for the first time. */
 	ASSERT_LE(full - before, 500000 * 100);
 	for (id = 0; id < 500000; id++)
 		ASSERT_EQ(0, twheel_stop(t, id));
@@ -457,7 +457,7 @@ static void fill(void)
 }
 
 /*
- * Try many limits: with one that is a whole number of chunks, the table has no place for the chunk
+ * Try many limits. If the limit is a whole number of chunks, the table has no place for the chunk
  * that the start allocates.
  */
 TEST(it_becomes_full_while_a_start_allocates)

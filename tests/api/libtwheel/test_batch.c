@@ -158,8 +158,8 @@ static int carries_out_two_and_fails(int fd, unsigned long command, void *argume
 }
 
 /*
- * The first of two equal starts fails, and the second one succeeds. The word must be that of
- * the second one.
+ * The first of two equal starts fails, and the second one succeeds. The word must then have their
+ * deadline, although a start that fails restores the word.
  */
 TEST_SESSION(a_start_succeeds_after_the_same_one_failed, { .max_timers = 2, .shared_ids = 2 })
 {

@@ -55,7 +55,7 @@ TEST_SESSION(what_fails_leaves_nothing)
 	ASSERT_TRUE(other == (struct twheel *)&tick);
 }
 
-/* The program may be newer, with longer structures than the library knows. */
+/* The program may be newer or older, with longer or shorter structures than the library's. */
 TEST(structures_of_another_version)
 {
 	union {

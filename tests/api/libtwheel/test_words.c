@@ -54,7 +54,7 @@ TEST_SESSION(a_start_that_fails_leaves_the_word, { .shared_ids = IDS })
 	ASSERT_EQ(33, event.user_data);
 }
 
-/* A push to a later deadline makes no call. A push to an earlier deadline starts the timer. */
+/* A push to a later deadline only stores the word. A push to an earlier one starts the timer. */
 TEST_SESSION(a_push_both_ways, { .shared_ids = IDS })
 {
 	__u64 now = twheel_now();

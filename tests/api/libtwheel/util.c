@@ -165,7 +165,7 @@ bool in_valgrind(void)
 	return preload && strstr(preload, "vgpreload");
 }
 
-/* Skip a case that valgrind would complain about, or whose result it would change. */
+/* Skip a case under valgrind, which would complain about it or change its result. */
 void needs_no_valgrind(const char *why)
 {
 	if (in_valgrind())

@@ -10,35 +10,35 @@
 #include "harness.h"
 #include "session.h"
 
-/* Replace the library's next ioctls of this command. */
+/* If set, wrap_ioctl() is called in place of the library's ioctls of wrap_command. */
 extern unsigned long wrap_command;
 extern int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
 int __real_ioctl(int fd, unsigned long command, ...);
 
-/* Called once, after the clock was read and before the reader has the time. */
+/* Called once when the clock is read, before the caller gets the time that was read. */
 extern void (*wrap_clock)(void);
 
-/* Called once, after a read(2) that returns data and before the reader has the data. */
+/* Called once when a read(2) has data, before it returns to its caller. */
 extern void (*wrap_read)(void);
 
 /* Called in place of ppoll(2), which then returns that a descriptor is readable. */
 extern void (*wrap_ppoll)(const struct timespec *timeout);
 
-/* Whether no chunk of timers can be allocated in the process. */
+/* Fail each allocation of a chunk of timers by a session in the process. */
 extern bool no_chunks;
 
-/* Called once, before a chunk of timers is allocated in the process. */
+/* Called once, before a session in the process allocates a chunk of timers. */
 extern void (*wrap_chunk)(void);
 
 /* Number of calls of timerfd_settime(2) made by sessions in the process. */
 extern unsigned int timerfd_sets;
 
-/* Error to fail timerfd_settime(2) with, or 0. */
+/* errno with which each timerfd_settime(2) fails, or 0. */
 extern int timerfd_error;
 
 /*
- * Returns whether the sessions of this run are in the process, by TWHEEL_BACKEND=process.
- * The helpers of session.h, which take a descriptor, know these sessions, too.
+ * Returns true if sessions are in the process: TWHEEL_BACKEND says so, or it is not set and there
+ * is no device. The helpers of session.h, which take a descriptor, work with these sessions, too.
  */
 bool in_process(void);
 bool in_valgrind(void);
@@ -49,13 +49,13 @@ struct twheel *open_default(void);
 struct twheel *open_words(__u32 ids);
 
 /*
- * TEST_SESSION(name, SETUP...) { ... }: a case with a session @t, which is closed behind it. It
- * runs for each SETUP such as { .shared_ids = 4 }, or once without any. With sanitizers the
- * case must not lose memory.
+ * TEST_SESSION(name, SETUP...) { ... }: a case with a session @t, which is closed afterwards. It
+ * runs for each SETUP such as { .shared_ids = 4 }, or once with the defaults. With sanitizers, a
+ * memory leak fails the case.
  */
 #define TEST_SESSION(name, ...)		TEST_SESSION_FLAGS(name, 0, __VA_ARGS__)
 
-/* The same, and the sessions are opened with @flags. */
+/* Like TEST_SESSION(), with sessions that are opened with @flags. */
 #define TEST_SESSION_FLAGS(name, flags, ...)				\
 	static void name##_of(struct twheel *t);			\
 									\

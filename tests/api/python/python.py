@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The Python binding: each method with its errors, in TAP
+Test of the Python binding: each method with its errors. Prints TAP.
 """
 import asyncio
 import errno
@@ -54,7 +54,7 @@ def start_due(t, count):
 
 
 def in_process():
-    """Return whether sessions are in the process: if so asked, and if this user cannot open the device."""
+    """Return True if sessions are in the process: TWHEEL_BACKEND asks for it, or this user cannot open the device."""
     asked = os.environ.get("TWHEEL_BACKEND")
     return asked == "process" if asked else not os.access("/dev/twheel", os.R_OK | os.W_OK)
 
@@ -72,7 +72,7 @@ def test_sessions():
 
 
 def test_names():
-    """What "import *" gives is public, and nothing else of the module."""
+    """Check that "import *" imports the public names of the module, and no others."""
     names = {}
     exec("from twheel import *", names)
     assert {"Twheel", "Event", "NoTimer", "START_ABS", "SECOND"} <= set(names), names
@@ -109,7 +109,7 @@ def test_use_after_close():
 
 
 def test_close_during_a_wait():
-    """The thread that waits learns of it, as everyone who uses a closed session."""
+    """A close() ends the wait() of other threads, with the error of a closed session."""
     t = twheel.Twheel()
     ended = []
     threads = [threading.Thread(target=lambda: ended.append(raises(ValueError, t.wait, timeout)), daemon=True)
@@ -126,7 +126,7 @@ def test_close_during_a_wait():
 
 
 def test_close_during_any_call():
-    """The memory of the session remains until the call returns."""
+    """A close() during a call of the library frees the session only after the call."""
     library = twheel._library
     functions = {name: function for name, function in vars(library).items()
                  if isinstance(function, type(wait_unread)) and not name.startswith("_")}
@@ -184,7 +184,7 @@ def test_times_may_be_floats():
 
 
 def test_a_signal_does_not_end_a_wait():
-    """PEP 475: an exception of the handler does."""
+    """A wait continues after a signal, unless the handler raises an exception (PEP 475)."""
     came = []
     before = signal.signal(signal.SIGALRM, lambda *_: came.append(1))
     with twheel.Twheel() as t:
@@ -204,7 +204,7 @@ def test_a_signal_does_not_end_a_wait():
 
 
 def test_children_of_a_program_with_threads():
-    """multiprocessing forks while a thread uses the session, and the child collects it."""
+    """multiprocessing forks while a thread uses the session, and the child closes it."""
     over = threading.Event()
 
     def uses_it():
@@ -263,7 +263,7 @@ def test_cancel_of_a_sibling():
 
 
 def test_many_due_at_once():
-    """A caller learns of some at a time, and of each once."""
+    """A read() returns at most 64 events, and each event once."""
     with twheel.Twheel() as t:
         start_due(t, MANY)
         ids = []
@@ -355,7 +355,7 @@ def test_asyncio():
 
 
 def test_asyncio_loops():
-    """One after the other, as a test suite has them. A wait may have been given up."""
+    """A session works in several loops, one after the other, even if a wait timed out in between."""
     async def one(timer, timeout=None):
         if timer:
             t.start(timer, 10 * twheel.MS)
@@ -377,12 +377,12 @@ def test_asyncio_loops():
     loop.close()
     t.close()
     fails_with(errno.EBADF, os.fstat, number)
-    # A task that never ends is of no interest here.
+    # Keep asyncio from reporting that the task did not end before its loop was closed.
     task._log_destroy_pending = False
 
 
 def test_asyncio_object_dropped():
-    """The loop refers to a session only while a task waits."""
+    """The loop keeps a session alive only while a task waits for it."""
     async def drops(gives_up):
         t = twheel.aio.AsyncTwheel()
         t.start(1, 0)
@@ -415,7 +415,7 @@ def test_asyncio_use_after_close():
 
 
 def test_asyncio_fork_and_close():
-    """A child inherits the loop, whose epoll(7) is that of the parent."""
+    """A close() in a child leaves the session in the epoll(7) instance, which the parent's loop still uses."""
     async def parent():
         with twheel.aio.AsyncTwheel() as t:
             waits = asyncio.create_task(t.events())
@@ -435,7 +435,7 @@ def test_asyncio_fork_and_close():
 
 
 def test_asyncio_many_due_at_once():
-    """Other tasks have their turn after 64 events."""
+    """The loop runs other tasks after each 64 events."""
     turns = 0
 
     async def other():
@@ -471,7 +471,7 @@ def test_asyncio_many_due_at_once():
 
 
 def test_asyncio_example():
-    """On a machine that stands still for so long the other connection is idle, too."""
+    """Only connection 1 is idle. If the machine stands still, the other one is, too: try a longer timeout."""
     here = os.path.dirname(os.path.abspath(__file__))
     script, = (path for path in (f"{here}/asyncio_timeouts.py", f"{here}/../examples/asyncio_timeouts.py")
                if os.path.exists(path))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An argument that each command accepts, for tests that then damage it
+ * A valid argument for each command, which tests change so that the command refuses it
  */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
@@ -24,7 +24,7 @@ union argument {
 	struct twheel_op op;
 };
 
-/* Open a session for @command. SETUP is called before the first timer. */
+/* Open a session with a pending timer, except for SETUP, which is refused after a start. */
 static inline int open_for(unsigned long command)
 {
 	int fd = session_open_nonblock();
@@ -35,8 +35,8 @@ static inline int open_for(unsigned long command)
 }
 
 /*
- * Return a good argument for @command, or for an operation of a batch if it is 0. Arrays that the
- * argument points to are static.
+ * Return a valid argument for @command, or a valid operation of a batch if @command is 0. Arrays
+ * that the argument points to are static.
  */
 static inline union argument good_argument(unsigned long command)
 {

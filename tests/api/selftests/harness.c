@@ -6,8 +6,8 @@
  * time is up, the whole group is killed, so that no process forked by the case
  * outlives it.
  *
- * TWHEEL_SLOW in the environment multiplies all time limits, for kernels that
- * are slow on purpose.
+ * TWHEEL_SLOW in the environment multiplies all time limits, for kernels whose
+ * debugging options make them slow.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -41,7 +41,7 @@ struct shared {
 	char reason[256];
 };
 
-/* The default for files without NEED_KERNEL(). */
+/* An empty list, for files without NEED_KERNEL(). */
 const char *const test_need_kernel[] __attribute__((weak)) = { NULL };
 
 static struct test_case *cases;
@@ -125,9 +125,9 @@ static void run_child(const struct test_case *test)
 }
 
 /*
- * Wait for a child. Returns false if it still runs after @seconds. Check it again after each
- * SIGCHLD, which may be a late one of an earlier child. A pidfd would avoid that, but valgrind 3.19
- * does not support pidfds.
+ * Wait for a child. Returns false if it still runs after @seconds. A SIGCHLD may be a late one of
+ * an earlier child, so check the child after each signal. A pidfd would avoid that, but valgrind
+ * 3.19 does not support pidfds.
  */
 static bool wait_child(pid_t pid, unsigned int seconds, int *status)
 {
@@ -189,7 +189,7 @@ static enum result run_once(const struct test_case *test)
 	return WEXITSTATUS(status) ? FAILED : PASSED;
 }
 
-/* Run a case. If the machine was too slow for it, run it again with twice the time. */
+/* Run a case. If the machine was too slow for it, run it again with test_patience() doubled. */
 static enum result run_case(const struct test_case *test)
 {
 	enum result result;
@@ -274,7 +274,10 @@ static int run_cases(char **patterns)
 	return count[FAILED] ? 1 : 0;
 }
 
-/* Returns false in a 32-bit program on a 64-bit kernel without CONFIG_COMPAT_32BIT_TIME. */
+/*
+ * Returns false if there is no nanosleep(): in a 32-bit program on a 64-bit kernel without
+ * CONFIG_COMPAT_32BIT_TIME.
+ */
 static bool can_sleep(void)
 {
 	struct timespec moment = { .tv_nsec = 1 };

@@ -3,20 +3,20 @@
  * Test cases in the manner of the kernel's kselftest_harness.h
  *
  * TEST(name) { ... } defines a case. Each case runs in a process of its own and has a time limit. A
- * crash or a hang is therefore one "not ok", and the next case starts from nothing. The limit is
- * for hangs only. It is many times the time that a case takes on a slow and busy machine, so that
- * such a machine does not count as a hang. A case passes when its function returns. A failed
+ * crash or a hang is therefore one "not ok", and does not affect the next case. The limit is for
+ * hangs only. It is many times the time that a case takes on a slow and busy machine, so that a
+ * case is not taken for a hang there. A case passes when its function returns. A failed
  * assertion prints the place and the values, and ends the case at once, whichever thread makes it.
  *
  * No assertion may depend on the machine being fast or steady: a CPU may stand still for seconds
  * between any two instructions. There are two ways to test times. A case that needs two events
- * within some time checks afterwards whether they were, and calls test_slow() if not. The case then
- * runs again with test_patience() doubled, a factor by which it multiplies that time. A share of a
- * CPU, or a duration, is asserted only if time_is_exact().
+ * within some time checks afterwards whether they were, and calls test_slow() if not. The case
+ * multiplies this time by test_patience(), which is doubled before the case runs again. A share of
+ * a CPU, or a duration, is asserted only if time_is_exact().
  *
  * Output is TAP 13. Usage of every program: NAME [-l] [CASE...]. CASE is a name or a shell pattern,
- * and -l lists the cases. With TWHEEL_CASES=process in the environment, the cases that need a
- * kernel are left out, with TWHEEL_CASES=kernel all others.
+ * and -l lists the cases. TWHEEL_CASES=process in the environment leaves out the cases that need a
+ * kernel, and TWHEEL_CASES=kernel leaves out the cases that do not need one.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -55,7 +55,10 @@ struct test_case {
 	}								\
 	static void test_##case_name(void)
 
-/* Shell patterns of the cases in this file that sessions in the process cannot run. */
+/*
+ * Name the cases of this file that need a kernel, by shell patterns. They cannot run where sessions
+ * in the process take the place of the device.
+ */
 #define NEED_KERNEL(...)						\
 	const char *const test_need_kernel[] = { __VA_ARGS__, NULL }
 

@@ -33,7 +33,7 @@ static void write_file(const char *path, const char *text)
 }
 
 /*
- * Set the attributes of a kind of faults. Without "verbose", because it dumps the stack at each
+ * Set the attributes of a kind of faults. "verbose" is off, because it would dump the stack at each
  * fault.
  */
 static void set_attributes(const char *kind, const char *probability)
@@ -89,7 +89,7 @@ static void write_number(int fd, int number)
 		ASSERT_EQ(size, pwrite(fd, text, size, 0));
 }
 
-/* Let the nth place from here on fail. The first place is 1. */
+/* Let the @nth allocation or copy of this thread from here on fail. The next one is number 1. */
 void inject_from(const struct injector *injector, int nth)
 {
 	if (injector->all >= 0)
@@ -97,7 +97,10 @@ void inject_from(const struct injector *injector, int nth)
 	write_number(injector->nth, nth);
 }
 
-/* Returns the number of places before the first fault, or -1 if the file cannot be read. */
+/*
+ * Returns the number of allocations and copies up to the first fault, 0 after the fault, or -1 if
+ * the file cannot be read.
+ */
 int inject_left(const struct injector *injector)
 {
 	char text[16] = "";
@@ -109,7 +112,10 @@ int inject_left(const struct injector *injector)
 /* End the injection. Returns true if there was a fault. */
 bool inject_end(const struct injector *injector)
 {
-	/* Reading the number is also a place that may fail. If it does, the call met no fault. */
+	/*
+	 * Reading the number is a copy to user space, too. If this copy meets the fault, the call
+	 * before it did not.
+	 */
 	bool fault = !inject_left(injector);
 
 	write_number(injector->nth, 0);

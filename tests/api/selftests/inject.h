@@ -2,9 +2,8 @@
 /*
  * The kernel's fault injection, for the calls of one thread
  *
- * A fault is an allocation that the kernel makes fail on purpose, or a copy
- * from or to user space by copy_from_user() and the like. Faults hit only the
- * thread that asked for them.
+ * A fault is an allocation, or a copy by copy_from_user() and the like, that the
+ * kernel makes fail on purpose. Faults hit only the thread that asked for them.
  *
  *	inject_from(&injector, nth);
  *	result = the call;
@@ -17,7 +16,7 @@
 
 /**
  * struct injector - the files that control the faults
- * @nth: descriptor for the number of the first fault
+ * @nth: descriptor of the file with the number of the first fault
  * @all: descriptor of the switch that lets every later allocation fail, too, or -1
  */
 struct injector {

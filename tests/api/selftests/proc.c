@@ -82,7 +82,7 @@ bool proc_next(struct proc_line *line)
 	return true;
 }
 
-/* Find a number of the module (wheel ""), of a wheel, or of one of its CPUs. */
+/* Find a number of the module (@wheel is ""), of a wheel, or of one CPU of a wheel. */
 bool proc_find(const char *text, const char *wheel, int cpu, const char *name,
 	       __u64 *value)
 {
@@ -148,7 +148,7 @@ static void add_line(struct proc_counters *counters,
 		counters->pending += value;
 }
 
-/* Returns the totals of all wheels. */
+/* Returns the sums of the totals of all wheels. */
 struct proc_counters proc_sum(const char *text)
 {
 	struct proc_counters sum = { 0 };
@@ -175,7 +175,7 @@ void proc_expect_balance(const char *text)
 		if (!strcmp(line.name, "wheel") || !strcmp(line.name, "cpu"))
 			memset(&at, 0, sizeof(at));
 		add_line(&at, &line);
-		/* pending is the last of the four lines */
+		/* the line "pending" is the last of the four, so all numbers are known here */
 		if (strcmp(line.name, "pending"))
 			continue;
 		if (at.started != at.expired + at.stopped + at.pending)
@@ -217,7 +217,7 @@ void proc_expect_wheels(__u64 count)
 	wait_for(proc_wheels, count);
 }
 
-/* Returns the memory that the kernel itself uses, in bytes. */
+/* Returns the number of bytes in the kernel's slabs, vmalloc areas and per-CPU areas. */
 long long kernel_memory(void)
 {
 	FILE *file = fopen("/proc/meminfo", "r");

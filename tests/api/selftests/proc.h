@@ -2,9 +2,9 @@
 /*
  * Functions that read /proc/twheel
  *
- * Every line is "name value". Lines about the whole module come first. Then each wheel has "wheel
- * NAME", its totals and, after each "cpu N", the same names for CPU N. The sessions come last,
- * each beginning with "session N".
+ * Every line is "name value". Lines about the whole module come first. Then each wheel has a line
+ * "wheel NAME" and its totals. Behind each line "cpu N", the same names follow with the numbers of
+ * CPU N. The sessions come last, each beginning with "session N".
  */
 #ifndef PROC_H
 #define PROC_H
@@ -16,14 +16,14 @@
 #define PROC_NONE	(-1)
 
 /**
- * struct proc_line - one line, and its place
+ * struct proc_line - one line, and the section that it belongs to
  * @next: the text after this line, initially the whole text
  * @wheel: wheel of the line, or ""
  * @cpu: CPU of the line, or PROC_NONE
  * @session: number of the line's session, or PROC_NONE
- * @pid: process id of the session's opener, after its line
- * @name: the first word
- * @value: the rest
+ * @pid: process that opened the session. PROC_NONE until the session's line "pid" is read
+ * @name: the first word of the line
+ * @value: the rest of the line
  */
 struct proc_line {
 	const char *next;

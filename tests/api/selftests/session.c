@@ -47,7 +47,7 @@ void sleep_ns(__u64 ns)
 #define CLONE_NEWTIME	0x80
 #endif
 
-/* Put the children of this process into a new time namespace. */
+/* Put the next children of this process into a time namespace where the clocks are ahead. */
 void children_in_time_ns(void)
 {
 	int fd;
@@ -94,7 +94,7 @@ int tw_info(int fd, struct twheel_info *info)
 	return tw_ioctl(fd, TWHEEL_IOC_INFO, info);
 }
 
-/* Returns true if the kernel has 32 bits. The program may have 32 bits on a kernel of 64. */
+/* Returns true for a 32-bit kernel. A 32-bit program may also run on a 64-bit kernel. */
 bool kernel_of_32_bits(void)
 {
 	struct utsname kernel;
@@ -110,8 +110,8 @@ unsigned int timers_of_a_piece(void)
 }
 
 /*
- * Returns true if the kernel has words. Kernels of 32 bits have none, nor machines whose caches
- * show two mappings differently.
+ * Returns true if sessions can have words. They cannot on 32-bit kernels, nor on machines whose
+ * caches may show different data in two mappings of a page.
  */
 bool has_words(void)
 {
@@ -151,7 +151,7 @@ int tw_setup(int fd, struct twheel_setup setup)
 	return tw_ioctl(fd, TWHEEL_IOC_SETUP, &setup);
 }
 
-/* Choose a private wheel with this tick. */
+/* Choose a private wheel whose ticks have this length. */
 int tw_setup_tick(int fd, __u64 tick_ns)
 {
 	return tw_setup(fd, (struct twheel_setup){
@@ -228,7 +228,7 @@ int tw_state(int fd, __u64 id)
 	return result ? result : (int)get.state;
 }
 
-/* Submit operations. Returns the number that was carried out, or -errno. Checks @failed, too. */
+/* Submit operations, and check @failed. Returns the number of operations done, or -errno. */
 int tw_submit(int fd, struct twheel_op *ops, __u32 count)
 {
 	struct twheel_submit submit = {
@@ -280,8 +280,8 @@ int tw_drain(int fd, struct twheel_entry *entries, __u32 room)
 }
 
 /*
- * Start @count timers in batches. The first is due at @due, and each other @apart ns later. @first
- * is the first id, or TWHEEL_ID_ANY.
+ * Start @count timers in batches. The first timer is due at @due, and each next one @apart ns after
+ * the last. Their ids begin at @first, or the kernel chooses all ids if it is TWHEEL_ID_ANY.
  */
 void start_many(int fd, __u64 first, unsigned int count, __u64 due, __u64 apart)
 {
@@ -397,7 +397,7 @@ void expect_readable(int fd)
 	ASSERT_EQ(POLLIN, pollfd.revents);
 }
 
-/* Check that @fd does not become readable for @ns. */
+/* Check that @fd is not readable during the next @ns. */
 void expect_nothing(int fd, __u64 ns)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -429,7 +429,7 @@ void expect_unread(int fd, __u64 count)
 	EXPECT_STAT(fd, unread, count);
 }
 
-/* Read the next event, of a timer without a period. */
+/* Read the next event, and check that it is of timer @id, which has no period. */
 void expect_event(int fd, __u64 id, __u64 user_data)
 {
 	struct twheel_event event;
@@ -650,8 +650,8 @@ void in_child(void (*fn)(void *data), void *data)
 }
 
 /*
- * Returns true if an instruction takes a nanosecond, however busy the host is. Only the stage
- * selftests-icount has a single CPU.
+ * Returns true on an emulated machine where each instruction takes a nanosecond, however busy the
+ * host is. Only the stage selftests-icount uses such a machine, and only this machine has one CPU.
  */
 bool time_is_exact(void)
 {
@@ -664,8 +664,8 @@ static void on_alarm(int number)
 }
 
 /*
- * Send SIGALRM once after @ns, or never if @ns is 0. A repeated signal could keep a slow machine
- * busy.
+ * Send SIGALRM after @ns, or never if @ns is 0. Send it only once, because repeated signals could
+ * keep a slow machine busy.
  */
 void alarm_once(__u64 ns, int flags)
 {

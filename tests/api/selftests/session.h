@@ -2,9 +2,9 @@
 /*
  * Calls on /dev/twheel, and checks of their results
  *
- * The tw_*() functions return the result of the ioctl, or -errno. Before the call they fill memory
- * that the kernel should write with GARBAGE. The expect_*() functions end the case if the expected
- * event does not happen.
+ * The tw_*() functions return the result of the ioctl, or -errno. Where the kernel should write its
+ * results, they store GARBAGE before the call. The expect_*() functions end the case as failed if
+ * their expectation is not met.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -101,8 +101,8 @@ void expect_asleep(const pid_t *thread);
 /**
  * struct blocked - a read of one event in another thread
  * @fd: the session
- * @thread: the thread
- * @result: 1 or -errno
+ * @thread: id of the thread
+ * @result: result of the read, 1 or -errno
  * @event: the event
  */
 struct blocked {
@@ -116,7 +116,7 @@ pthread_t run_blocked(struct blocked *blocked);
 void expect_child(pid_t pid);
 void in_child(void (*fn)(void *data), void *data);
 
-/* Offsets of the two clocks in the new time namespace, in seconds. */
+/* Offsets of the clocks in the namespace of children_in_time_ns(), in seconds. */
 #define TIMENS_MONOTONIC	1000
 #define TIMENS_BOOTTIME		5000
 

@@ -2,8 +2,8 @@
 /*
  * Processes of other users
  *
- * Users 1000 and up are strangers. They have no capabilities, and each of them takes as much as it
- * can get. The case itself is root.
+ * Users 1000 and up are strangers: they have no capabilities, and each of them tries to take as
+ * much as it can get. The case itself runs as root.
  */
 #ifndef STRANGER_H
 #define STRANGER_H
@@ -25,7 +25,7 @@
  * @apart: the process is in its own user namespace, and waits for ids
  * @has_ids: ids are mapped for it
  * @ready: the function returned, and the process waits
- * @go_on: semaphore to end the process
+ * @go_on: semaphore that lets the process end
  * @result: result of the function
  */
 struct stranger {

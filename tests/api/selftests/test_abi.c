@@ -41,7 +41,10 @@ TEST(command_numbers)
 	}
 }
 
-/* Offsets and sizes that tools/uapi computes from the text of the header, without a compiler. */
+/*
+ * An offset or a size: @got is from the compiler, @want from tools/uapi, which computes it from the
+ * text of the header.
+ */
 struct placed {
 	const char *name;
 	size_t got;
@@ -72,8 +75,8 @@ TEST(field_offsets)
 }
 
 /*
- * Each command is _IOWR, so that a later version can add fields for both directions. Any other
- * number must return ENOTTY.
+ * Any number that is not a command must return ENOTTY, even if it has only another direction. All
+ * commands are _IOWR, so that a later version can add fields for both directions.
  */
 TEST(enotty)
 {

@@ -2,7 +2,7 @@
 /*
  * Many timers at once do not monopolise the CPU
  *
- * If more timers are due at once than a run of the tick may expire, each of them must still come
+ * If more timers are due at once than a run of the tick may expire, each of them must still expire
  * once, and /proc/twheel must count the pauses. If an outer slot holds more timers than one tick
  * should move, the wheel must begin to move them early.
  */
@@ -13,8 +13,8 @@
 NEED_KERNEL("*");
 
 #define BURST	10240
-#define MOVES	512	/* as MOVES_PER_WAKEUP */
-/* Maximum number of timers in one run. */
+#define MOVES	512	/* MOVES_PER_WAKEUP of twheel_hier.c */
+/* Maximum number of timers in one run: WORK_PER_RUN of core/tick.c. */
 #define RUN_MAX	1024
 #define EVENTS	1024
 
@@ -25,7 +25,7 @@ static void start_all(int fd, __u32 nr, __u64 deadline)
 		test_slow();
 }
 
-/* Read all events, in the order of the starts, which is the order of ids. */
+/* Read all events, which must come in the order of the starts, which is that of the ids. */
 static void read_all(int fd, __u32 nr, __u64 deadline)
 {
 	static struct twheel_event events[EVENTS];
@@ -58,7 +58,7 @@ TEST(a_burst_expires_in_runs)
 #define OUTER_TICKS	256
 #define TICK_NS		(4 * MS)
 
-/* Returns a tick twice as far away as the lowest level reaches. */
+/* Returns the first tick of an outer slot that is too far away for the lowest level. */
 static __u64 next_outer_tick(void)
 {
 	return (now_ns() / TICK_NS / OUTER_TICKS + 2 + test_patience()) *
@@ -66,8 +66,8 @@ static __u64 next_outer_tick(void)
 }
 
 /*
- * Wait for a cascade, which must begin before @end. Look every few ms, because this CPU is the CPU
- * of the wheel: if it stood still meanwhile, that may be why nothing was moved.
+ * Wait for a cascade, which must begin before @end. This task is on the CPU of the wheel and wakes
+ * up every tick: a long gap shows that the CPU stood still, so that the wheel cannot be blamed.
  */
 static void expect_cascade_before(__u64 end, __u64 cascaded)
 {
@@ -88,8 +88,9 @@ static void expect_cascade_before(__u64 end, __u64 cascaded)
 }
 
 /*
- * The wheel dozes with one timer in an outer slot. It can move one timer when the slot is due. To
- * move the many timers that join the slot takes longer, so they must wake the wheel earlier.
+ * The wheel dozes with one timer in an outer slot. A single timer is moved quickly, so the wheel
+ * may sleep until the slot is due. Many timers take longer: when they join the slot, they must wake
+ * the wheel earlier.
  */
 TEST(a_crowd_wakes_a_dozing_wheel_early)
 {
@@ -103,8 +104,8 @@ TEST(a_crowd_wakes_a_dozing_wheel_early)
 	sleep_ns(10 * TICK_NS);
 	start_all(fd, BURST, deadline);
 	/*
-	 * The wheel moves up to MOVES timers a tick. While it does not doze yet, it moves one in
-	 * each tick.
+	 * Most timers must still be in the outer slot. Only a wheel that does not doze yet moves
+	 * one of them in each tick. Moving MOVES in each tick takes BURST / MOVES ticks.
 	 */
 	cascaded = proc_wheel("private", "cascaded");
 	if (now_ns() >= (edge - 4 * BURST / MOVES) * TICK_NS)

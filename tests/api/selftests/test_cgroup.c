@@ -69,7 +69,7 @@ static long long group_number(const char *file, const char *name)
 	return atoll(found);
 }
 
-/* Start timers until one is refused. Returns their number. */
+/* Start timers until a start is refused. Returns the number of timers started. */
 static __u64 start_until_refused(int fd)
 {
 	static struct twheel_op ops[BATCH];
@@ -103,7 +103,7 @@ static int setup_words(int fd)
 		.shared_ids = 2 * LIMIT / sizeof(__u64) });
 }
 
-/* Write to words. A page of words is charged to the group of the process that touches it first. */
+/* Touch words in the group, which must pay for the pages that its processes touch first. */
 static void touch_words(void)
 {
 	const size_t step = sysconf(_SC_PAGESIZE) / sizeof(__u64);
@@ -214,7 +214,7 @@ static void run_throttled(struct meeting *meeting)
 	}
 }
 
-/* Measure SETUPs. Returns their times in @times, in ascending order. */
+/* Measure open, SETUP and close ROUNDS times. Stores the durations in ascending order. */
 static void time_set_ups(__u64 *times)
 {
 	unsigned int i;

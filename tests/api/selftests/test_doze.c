@@ -3,8 +3,8 @@
  * The default wheel dozes while nothing expires, and wakes up in time
  *
  * On a machine that is held up, the wheel may not doze yet, or may count ticks that it missed. So a
- * case makes several attempts, of which one must succeed. Where time is exact, the first one must.
- * On a wheel that never dozes, none succeeds.
+ * case makes several attempts, of which one must succeed. Where time is exact, the first attempt
+ * must succeed. On a wheel that never dozes, no attempt succeeds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 NEED_KERNEL("*");
 
-/* Time after which the wheel dozes, much longer than 2 ticks of 1 ms. */
+/* Time after which the wheel surely dozes. It does so after 2 empty ticks of 1 ms. */
 #define DOZING	(100 * MS)
 #define ATTEMPTS	10
 
@@ -38,7 +38,7 @@ static int far_timer(void)
 	return fd;
 }
 
-/* Make attempts until one succeeds. An attempt returns true if it did. */
+/* Make attempts until one succeeds. @attempt returns true if it succeeded. */
 static void expect_once(bool (*attempt)(void))
 {
 	int i, attempts = time_is_exact() ? 1 : ATTEMPTS;
@@ -63,7 +63,7 @@ static bool dozes_for_a_second(void)
 	return missed <= 500 && ticks <= 500;
 }
 
-/* Ticks during a doze are neither processed nor missed. */
+/* Ticks during a doze must count neither as processed nor as missed. */
 TEST(dozed_ticks_do_not_count)
 {
 	expect_once(dozes_for_a_second);
@@ -81,7 +81,7 @@ TEST(earlier_start_wakes_it)
 	close(fd);
 }
 
-/* The restart may come from another CPU, if there is one. */
+/* Restart the timer on the CPU of its wheel, and on another CPU if there is one. */
 TEST(earlier_restart_wakes_it)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu;
@@ -201,7 +201,10 @@ TEST(timers_of_half_a_minute_let_it_sleep)
 
 #define PASSED	8
 
-/* Start a batch before the next tick, each timer with an earlier deadline than its predecessor. */
+/*
+ * Start a batch of timers whose deadlines have passed, each with an earlier deadline than the one
+ * before it. Returns true if they expire in the order of their starts.
+ */
 static bool passed_come_in_order_of_starts(int fd)
 {
 	struct twheel_op ops[PASSED] = { 0 };
@@ -317,7 +320,7 @@ static __u64 calls_to_move(bool together)
 			ASSERT_EQ(0, tw_start(fd, ops[i].id, HOUR, 0));
 		else if (i % BATCH == 0)
 			ASSERT_EQ(BATCH, tw_submit(fd, &ops[i], BATCH));
-		/* Only one call at a time is pending on a CPU, so wait until it was counted. */
+		/* Calls to a CPU that has one pending are not counted, so wait for the call. */
 		if (i % BATCH == 0)
 			sleep_ns(2 * MS);
 	}
@@ -336,7 +339,10 @@ static bool batch_calls_as_few(void)
 	return together <= single + MOVED / BATCH / 2;
 }
 
-/* Starts that move timers to another CPU must not interrupt the CPU that they leave. */
+/*
+ * Batches that move timers to another CPU must not interrupt the CPU that the timers leave more
+ * often than single starts do.
+ */
 TEST(a_batch_does_not_disturb_an_idle_cpu)
 {
 	need_dozing();

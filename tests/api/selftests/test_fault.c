@@ -4,8 +4,8 @@
  *
  * On a kernel with fault injection, every allocation and every copy from or to user space fails in
  * turn: the first one in round one, the second one in round two, until a round meets no fault. All
- * rounds run twice, because some allocations have a fallback. At first the allocation after the
- * fault succeeds, the second time no later one does.
+ * rounds run twice, because some allocations have a fallback. In the first series of rounds, only
+ * one allocation fails. In the second series, all allocations after it fail, too.
  *
  * The call must either fail with ENOMEM or EFAULT, or succeed without the memory. A failed call
  * must not change anything, and must succeed when it is repeated.
@@ -135,8 +135,8 @@ static void some_events(int fd)
 }
 
 /*
- * Define the test of a call. @call may use @id, @cursor and the memory of the structures, and may
- * also return ENOENT.
+ * Define the test of a call. @call may use @fd, @id, @cursor and the structures in @of. It may also
+ * return ENOENT.
  */
 #define WALK(name, prepare, call)						\
 	static int call_##name(int fd)						\
@@ -201,8 +201,8 @@ TEST(read)
 }
 
 /*
- * Fail the first start of a session. After that, another wheel and another limit can still be
- * chosen.
+ * Let the first start of a session fail. After that, SETUP must still accept another wheel and
+ * another limit.
  */
 static bool fail_first_start(const struct injector *injector, int nth)
 {

@@ -55,7 +55,7 @@ TEST(wheel_is_made_while_a_cpu_is_offline)
 }
 
 #define TRACING		"/sys/kernel/tracing/"
-/* Flag by which to find the allocations of sessions in the trace. They wait at a memory limit. */
+/* Flag of allocations that may wait at a memory limit. In the trace, it marks those of sessions. */
 #define GFP		"__GFP_RETRY_MAYFAIL"
 
 /* Start timers of a user on CPUs where its wheel has no slots yet. */
@@ -118,7 +118,7 @@ TEST(no_memory_is_allocated_by_a_task_that_cannot_be_moved)
 			test_fail(__FILE__, __LINE__, "%s", line);
 	}
 	fclose(trace);
-	/* The slots of two CPUs were allocated, in pieces of any size. */
+	/* The slots of two CPUs take at least two allocations. */
 	test_note("%u allocations of pages", found);
 	ASSERT_LE(2, found);
 }

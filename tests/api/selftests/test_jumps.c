@@ -18,7 +18,7 @@ NEED_KERNEL("*");
 
 #define TIMERS		3000
 #define STEPS		1000
-/* Length of the time in which the timers are due. */
+/* Length of the time within which all timers are due. */
 #define SPAN		(300 * MS)
 
 static void step(long long by)

@@ -26,7 +26,7 @@ static __u64 pending(void)
 	return proc_sum(proc_text()).pending;
 }
 
-/* Wait until the sessions are gone, and check that their timers are gone, too. */
+/* Wait until @sessions sessions are left, and check that @timers timers are pending. */
 static void expect_clean(__u64 sessions, __u64 timers)
 {
 	proc_expect_sessions(sessions);

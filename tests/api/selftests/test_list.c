@@ -3,7 +3,7 @@
  * TWHEEL_IOC_GET describes a timer, TWHEEL_IOC_LIST describes all timers, and TWHEEL_LIST_DRAIN
  * removes them
  *
- * GET and LIST share one structure for a timer. Most cases try LIST with and without the flag.
+ * GET and LIST share one structure for a timer. Most cases try LIST with and without the drain.
  */
 #include <errno.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static void start_both_kinds(int fd)
 	}
 }
 
-/* Both calls must return each timer once, with either kind of id, in pieces of any size. */
+/* LIST and drain must return each timer once, however many entries a call has room for. */
 TEST(pieces_of_any_size)
 {
 	static const int pieces[] = { 1, 2, 7, 45, 46, 47, 300, 1000, 1001 };
@@ -148,7 +148,7 @@ TEST(fault_in_the_middle)
 	ASSERT_EQ(0, tw_list(fd, rest, 10, &cursor));
 }
 
-/* A drain may return a cursor beyond the last timer, so a LIST must accept it. */
+/* A drain may return a cursor beyond the last timer, so a LIST must accept such a cursor. */
 TEST(cursor_beyond_the_timers)
 {
 	int fd = open_with_pending(10);
@@ -162,7 +162,8 @@ TEST(cursor_beyond_the_timers)
 }
 
 /*
- * Start @count timers that are due now or soon. Some are far away instead, and some have a period.
+ * Start @count timers. One in four is due in an hour, the others now or soon. Every other timer has
+ * a period.
  */
 static void start_around_now(int fd, unsigned int count)
 {
@@ -172,7 +173,7 @@ static void start_around_now(int fd, unsigned int count)
 		ASSERT_EQ(0, tw_start_periodic(fd, i, i % 4 ? i * 10 * US : HOUR, i % 2 * MS));
 }
 
-/* Check that a session is empty after a drain that returned this many timers of each state. */
+/* Check that a session is empty after drains returned @pending and @unread timers. */
 static void expect_drained(int fd, __u64 pending, __u64 unread)
 {
 	struct twheel_event event;

@@ -3,7 +3,7 @@
  * The mapping of words: its size and rights, the processes that have it, and
  * its lifetime
  *
- * test_shared.c tests what the words do.
+ * test_shared.c tests how words affect their timers.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ TEST(what_can_be_mapped)
 	ASSERT_EQ(0, try_map(fd, 2 * page - 8, rw, MAP_SHARED, 0));
 	ASSERT_EQ(0, try_map(fd, 2 * page, PROT_READ, MAP_SHARED, 0));
 	ASSERT_EQ(0, try_map(fd, 2 * page, PROT_NONE, MAP_SHARED, 0));
-	/* a part of the words, or more than all */
+	/* a part of the words, or more than all of them */
 	ASSERT_EQ(-EINVAL, try_map(fd, page, rw, MAP_SHARED, 0));
 	ASSERT_EQ(-EINVAL, try_map(fd, page, rw, MAP_SHARED, page));
 	ASSERT_EQ(-EINVAL, try_map(fd, 2 * page, rw, MAP_SHARED, page));
@@ -47,7 +47,7 @@ TEST(what_can_be_mapped)
 	ASSERT_EQ(0, try_map(fd, 2 * page, rw, MAP_SHARED, 0));
 }
 
-/* The system call counts offsets in units of 4096 bytes, with pages of any size. */
+/* An offset of 8 bytes is misaligned with pages of any size, and in the units of mmap2(2). */
 TEST(einval_misaligned_offset)
 {
 	__u64 *words;
@@ -110,7 +110,7 @@ TEST(all_mappings_show_the_same_words)
 	expect_carried(fd, &second[4], 4);
 }
 
-/* Words must count even while they are not mapped. */
+/* The wheel must obey words even while they are not mapped. */
 TEST(words_stay_when_they_are_unmapped)
 {
 	const size_t page = page_size();
@@ -198,7 +198,7 @@ TEST(a_child_has_the_descriptor_and_not_the_mapping)
 	ASSERT_EQ(1, stats_of(fd).carried);
 }
 
-/* A process that receives the descriptor learns from INFO how many words there are. */
+/* A process that receives the descriptor must learn the number of words from INFO. */
 TEST(a_descriptor_sent_to_another_process)
 {
 	struct twheel_info info;

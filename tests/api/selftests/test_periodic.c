@@ -2,9 +2,9 @@
 /*
  * Timers with a period
  *
- * A read of its event arms a periodic timer again for the first deadline still ahead.
- * Each deadline is the first one plus a whole number of periods. The overruns of an event
- * count the periods that were skipped.
+ * When the event of a periodic timer is read, the timer is armed again, for the next of its
+ * deadlines that is still ahead. Each deadline is the first one plus a whole number of periods. The
+ * overruns of an event count the periods that were skipped.
  */
 #include <errno.h>
 

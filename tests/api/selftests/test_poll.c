@@ -271,8 +271,8 @@ TEST(epoll_exclusive_wakes_as_many_as_there_are_events)
 }
 
 /*
- * The tick must make an edge for each of eight pollers. Ten reads of one event each, after which
- * others are left, must not make another edge.
+ * The tick must make an edge for each of eight epoll instances. Ten reads then take one event each.
+ * Although events remain, these reads must not make another edge.
  */
 TEST(partial_reads_wake_no_poller)
 {

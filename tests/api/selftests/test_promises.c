@@ -66,7 +66,7 @@ static void expect_fifo(int fd, unsigned int count)
 /*
  * Timers of one deadline on one CPU must expire in the order of their starts. The starts are spread
  * over time, so that the timers enter the wheel at several levels and meet in a cascade. A slow
- * machine starts the last ones too late, but they still come last.
+ * machine starts the last timers too late, but they must still expire last.
  */
 TEST(fifo_1000_ticks_away)
 {

@@ -134,7 +134,10 @@ static void read_part(size_t n, int protection)
 	close(fd);
 }
 
-/* Read more events than a read copies at once. Events that do not fit must remain unread. */
+/*
+ * Read into an array that ends, or becomes read-only, at different places. It is longer than the
+ * part that a read copies at once. Events that do not fit must remain unread.
+ */
 TEST(array_that_ends_or_cannot_be_written)
 {
 	size_t n;
@@ -146,7 +149,8 @@ TEST(array_that_ends_or_cannot_be_written)
 }
 
 /*
- * If the end of the event is in good memory, the kernel may write a zero there, but nothing else.
+ * The event begins in memory that is read-only. In the writable memory behind it, where the event
+ * ends, the kernel may write zeros, but nothing else.
  */
 TEST(efault_event_that_begins_in_a_hole)
 {
@@ -159,7 +163,7 @@ TEST(efault_event_that_begins_in_a_hole)
 
 	ASSERT_EQ(0, tw_ioctl(fd, TWHEEL_IOC_START, &start));
 	expect_unread(fd, 1);
-	/* wait until no field is 0, except the reserved one */
+	/* Wait for overruns: then no field but @reserved is 0, and a copied field is noticed. */
 	sleep_ns(20 * MS);
 	ASSERT_EQ(0, mprotect(good, page, PROT_READ));
 	good += page;
@@ -218,7 +222,7 @@ TEST(restarted_after_a_signal)
 
 /*
  * Read many events, and send a signal after @after ns, or none if @after is 0. Returns the duration
- * of the first read. @early: it returned before all events were read.
+ * of the first read, and sets *@early if this read returned before all events were read.
  */
 static __u64 read_with_signal(__u64 after, bool *early)
 {
@@ -302,8 +306,8 @@ static void *read_one(void *data)
 }
 
 /*
- * Block one reader for each timer of a tick, with room for one event each. A single tick must wake
- * all of them.
+ * Block as many readers as there are timers in a tick, each with room for one event. All readers
+ * must wake up.
  */
 TEST(no_reader_sleeps_while_there_are_events)
 {

@@ -14,7 +14,7 @@ NEED_KERNEL("clocks", "equal_*");
 
 #define PRIVATE		TWHEEL_SETUP_PRIVATE
 
-/* Returns INFO after a SETUP. Constants of the module must be unchanged in it. */
+/* Returns the result of INFO, and checks the values that no SETUP changes. */
 static struct twheel_info info_of(int fd)
 {
 	struct twheel_info info;
@@ -81,7 +81,7 @@ TEST(refused_start_is_no_start)
 	ASSERT_EQ(3 * MS, info_of(fd).tick_ns);
 }
 
-/* Wait for a timer on @clock. */
+/* Check that an absolute and a relative timer of a session use @clock. */
 static void expect_on_clock(int fd, __u32 clock)
 {
 	__u64 begin = clock_ns(clock);

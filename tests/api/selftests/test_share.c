@@ -26,15 +26,15 @@
 
 NEED_KERNEL("*");
 
-/* Length of the window. Attackers work before it begins, and sleep during the window. */
+/* Length of the window of a measurement. Attackers start their timers before it begins. */
 #define WINDOW_NS	(350 * MS)
 #define PERIODS		(WINDOW_NS / MS)
 #define WHEELS_MAX	16
 #define NEAR		1200000
 
 /*
- * Limits: the share that a victim keeps, in thousandths, and the lateness of a timer on a wheel
- * with ticks of 1 ms, nearly always and at most.
+ * Limits: the share of the CPU that a victim keeps, in thousandths, and the lateness of the
+ * bystander's timer, whose wheel has ticks of 1 ms: in 99.9 % of the periods, and at most.
  */
 #define SHARE_LEFT	450
 #define LATE_NS		(3 * MS)
@@ -49,8 +49,8 @@ NEED_KERNEL("*");
  * @number: number of the first wheel. Each wheel has a tick 1 us longer than the last one
  * @far: number of timers due in an hour
  * @near: number of timers due in the window
- * @apart: time between two of these timers, ns
- * @words: these timers have words with deadlines half a window later
+ * @apart: time between the deadlines of two timers of @near, ns
+ * @words: each timer has a word, with a deadline half a window after its own
  */
 struct attack {
 	unsigned int wheels;
@@ -62,7 +62,7 @@ struct attack {
 };
 
 /**
- * struct lateness - how late the timers of others were
+ * struct lateness - how late a user's timer was, and how long root had to wait
  * @ns: lateness of a bystander's timer, for each period
  * @count: number of values in @ns
  * @session_ns: longest time that root needed for open, SETUP, START and close
@@ -76,15 +76,15 @@ struct lateness {
 /* The attack and its window, set before the processes are forked. */
 static struct attack attack;
 static __u64 window;
-/* Lateness of the bystander, and of a user with few timers. */
+/* Two entries: for the bystander, and for the user with few timers (QUIET). */
 static struct lateness *lateness;
-/* User whose timer is measured. */
+/* User of the bystander, whose timer is measured. */
 static uid_t bystander_uid = BYSTANDER;
 
 /*
- * Give ksoftirqd priority until the machine is off. The kernel leaves softirqs to ksoftirqd if a
- * wake-up interrupts them. Among other tasks, ksoftirqd may wait for a jiffy, and all timers with
- * it, which is not a fault of the wheels.
+ * Give ksoftirqd a real-time priority until the machine is off. The kernel leaves softirqs to
+ * ksoftirqd if they wake up a task. With its usual priority, ksoftirqd may wait for a jiffy, and
+ * all timers with it, which is not a fault of the wheels.
  */
 static void put_softirqs_first(void)
 {
@@ -105,7 +105,7 @@ static void only_one_cpu(void)
 	if (!time_is_exact())
 		test_skip("not on a machine of one CPU");
 	put_softirqs_first();
-	/* have_timer() needs a real-time priority */
+	/* Let strangers have the real-time priority that have_timer() sets. */
 	ASSERT_EQ(0, setrlimit(RLIMIT_RTPRIO, &three));
 	lateness = mmap(NULL, 2 * sizeof(*lateness), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -146,7 +146,7 @@ static long long attack_with_wheels(void)
 	return 0;
 }
 
-/* Begin the attack @all with as many users as it needs. Returns their number. */
+/* Begin the attack @all, with its wheels divided among users. Returns the number of users. */
 static unsigned int begin_attack(struct stranger **attackers,
 				 const struct attack *all)
 {
@@ -283,7 +283,7 @@ static void attack_with(const struct attack *all, long long alone)
 	test_note("%u users, %u wheels: %lld/1000 of the CPU left, %llu timers pending",
 		  users, all->wheels, left, private_pending());
 	ASSERT_LE(SHARE_LEFT, left);
-	/* If the attack works, more timers are due than can expire, so some are still pending. */
+	/* If the attack works, more timers are due than can expire: some must be pending. */
 	if (all->near)
 		ASSERT_LT(all->far, private_pending());
 	for (i = 0; i < users; i++)
@@ -326,7 +326,7 @@ TEST(carries_leave_half_of_a_cpu)
 		.apart = 2 * WINDOW_NS / NEAR });
 }
 
-/* Each wheel wakes up without a due timer. */
+/* Each wheel has only a timer that is due in an hour, and wakes up without a due timer. */
 TEST(idle_wheels_leave_half_of_a_cpu)
 {
 	attack_up_to(WHEELS_MAX, (struct attack){
@@ -335,7 +335,7 @@ TEST(idle_wheels_leave_half_of_a_cpu)
 
 /*
  * Crowds: many users, or many ids of one user, each with a few timers in each tick. The bystander
- * is root, with a timer on the default wheel. Root also makes sessions.
+ * is root, with a timer on the default wheel. Root also measures how long making a session takes.
  */
 
 #define SESSIONS	10
@@ -343,10 +343,10 @@ TEST(idle_wheels_leave_half_of_a_cpu)
 #define ENOUGH		1000000
 
 /**
- * struct crowd - a crowd
+ * struct crowd - many users whose timers are due in the same ticks
  * @users: number of users, or of ids
  * @per_tick: number of timers of a user in a tick
- * @watched: number of epoll instances for the sessions of a user
+ * @watched: number of epoll instances that watch each session of a user
  * @sessions: number of sessions of a user, with timers in the same ticks
  */
 struct crowd {
@@ -374,7 +374,10 @@ static void watch(const int *fds, unsigned int nr, unsigned int count)
 	}
 }
 
-/* Open sessions as each user of the crowd in turn, as root of the machine or of a namespace. */
+/*
+ * Open sessions as each user of the crowd in turn, and start their timers. Only root, of the
+ * machine or of a user namespace, can be one user after another. Returns the number of timers.
+ */
 static long long be_a_crowd(void)
 {
 	unsigned int i, j, each = crowd.per_tick * PERIODS;
@@ -445,7 +448,7 @@ static void be_beside(const struct crowd *all, bool ids, long long alone,
 		  crowd.watched, left,
 		  (long long)(lateness->session_ns - session_ns) / (long long)US,
 		  pending);
-	/* If the crowd had fewer timers than it wanted, some must still be pending at the end. */
+	/* If ENOUGH limited the crowd's timers, they cannot all expire in the window. */
 	if (attacker->result < (long long)(crowd.users * crowd.per_tick * PERIODS))
 		ASSERT_LT(0, pending);
 	stranger_end(attacker);
@@ -509,11 +512,11 @@ TEST(wake_ups_of_many_sessions_are_apart)
 }
 
 /*
- * A module with many timers on the default wheel, while users are busy. The bystander is root on
- * that wheel. Another user with few timers also has a timer of 1 ms.
+ * A module has many timers on the default wheel while users are busy. The bystander is root, with a
+ * timer on the default wheel, too. A user with few timers also has a timer with a period of 1 ms.
  */
 
-/* SECURITY.md: the largest lateness, without the time for rounding up to a tick. */
+/* Limits of SECURITY.md for the largest lateness, without the time for rounding up to a tick. */
 #define LOAD_LATE_NS	(2 * MS)
 #define ROOT_LATE_NS	MS
 #define QUIET_LATE_NS	(2500 * US)
@@ -571,7 +574,8 @@ static long long victim_beside_quiet_user(void)
 }
 
 /*
- * Measure with @users busy users and a load of @timers. @alone: the victim's steps without both.
+ * Measure beside @users busy users and a module with @timers timers in each millisecond. @alone is
+ * the number of the victim's steps without the users and the module.
  */
 static void load_beside(unsigned int users, unsigned int timers, long long alone)
 {
@@ -579,7 +583,7 @@ static void load_beside(unsigned int users, unsigned int timers, long long alone
 	__u64 latest, pending;
 	long long left;
 
-	/* More timers of each user are due at once than can expire in the window. */
+	/* The users' timers are due within a millisecond, too many to expire in the window. */
 	crowd = (struct crowd) {
 		.users = users, .sessions = 1,
 		.per_tick = users ? ENOUGH / users : 1,
@@ -588,7 +592,7 @@ static void load_beside(unsigned int users, unsigned int timers, long long alone
 	if (users)
 		busy = stranger_begin(0, be_a_crowd);
 	ASSERT_LT(now_ns(), window);
-	/* When the window begins, the users have to be busy already. */
+	/* Begin to measure 20 ms later, when the users are busy. */
 	window += 20 * MS;
 	begin_load(timers);
 	left = victim_beside_quiet_user() * 1000 / alone;

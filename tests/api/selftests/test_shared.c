@@ -33,7 +33,7 @@ TEST(a_later_word_carries_the_timer_on)
 	expect_nothing(fd, 20 * MS);
 	EXPECT_STATS(fd, .started = 1, .pending = 1, .carried = 1);
 	expect_balance(fd);
-	/* the tick must not wake a reader for this */
+	/* a tick that moves the timer must not wake a reader */
 	ASSERT_EQ(0, tw_stats(fd, &stats));
 	ASSERT_EQ(0, stats.wakeups);
 }
@@ -136,7 +136,7 @@ TEST(a_store_while_the_event_is_unread)
 	EXPECT_STATS(fd, .started = 1, .expired = 1, .replaced = 1, .rearmed = 1,
 		     .pending = 1, .carried = 1);
 	expect_balance(fd);
-	/* First store a word beyond all deadlines, then one that is not later than the expiry. */
+	/* A word beyond all deadlines delays the timer. A word that is not later does not. */
 	store(&words[3], STOP - 1);
 	ASSERT_EQ(1, tw_start(fd, 3, 0, 34));
 	EXPECT_STAT(fd, carried, 2);
@@ -205,9 +205,9 @@ TEST(a_read_goes_on_after_many_stores)
 #define LIVES		100
 
 /**
- * struct lives - timers that a program starts again and again, while a thread reads
- * @fd: the session. All its ids are used
- * @read: by life and id, how many events the thread read
+ * struct lives - timers that a program starts LIVES times, while a thread reads
+ * @fd: the session. Each of its ids has a timer, and each start of it begins a life
+ * @read: number of events that the thread read, by life and id
  * @over: the thread may end when nothing is left to read
  */
 static struct lives {
@@ -234,7 +234,7 @@ static void *read_one_by_one(void *unused)
 	return NULL;
 }
 
-/* Wait until some timers have expired. */
+/* Wait until some event is unread, or no timer is pending. */
 static void await_events(void)
 {
 	struct twheel_stats stats;

@@ -2,7 +2,8 @@
 /*
  * The memory that the slots of wheels take, and when it is allocated
  *
- * There are so many wheels that nothing else in the system takes as much memory.
+ * There are so many wheels that their slots take far more memory than other parts of the kernel may
+ * take or free at the same time (NOISE).
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -54,7 +55,10 @@ static void expect_slots(long long used)
 	ASSERT_LE(used, (long long)SLOTS * BYTES_EACH + NOISE);
 }
 
-/* Documentation/user-api.rst, A wheel of one's own. SETUP already needs the slots of its CPU. */
+/*
+ * Documentation/user-api.rst, A wheel of one's own: SETUP allocates slots for its own CPU, and the
+ * first start on another CPU allocates slots for that CPU.
+ */
 TEST(taken_on_each_cpu_where_they_are_needed)
 {
 	long long before;

@@ -73,7 +73,7 @@ enum whose {
 	OF_CPUS,
 };
 
-/* Returns the histogram of this session in /proc/twheel, of its wheel, or the sum of its CPUs. */
+/* Returns a histogram in /proc/twheel: of this session, its wheel, or the wheel's CPUs added up. */
 static struct late late_in_proc(enum whose whose)
 {
 	const char *text = proc_text();
@@ -175,8 +175,8 @@ TEST(a_wheel_counts_how_late_its_timers_are)
 }
 
 /*
- * A session counts lateness from the deadline, a wheel from the first tick at which the timer could
- * expire.
+ * A session must count lateness from the deadline even if it passed before the start. A wheel
+ * counts from the first tick at which the timer can expire.
  */
 TEST(a_deadline_that_had_passed_is_late_for_its_reader)
 {
@@ -278,8 +278,8 @@ static __u64 sum_of_cpus(const char *text, const char *wheel, const char *name)
 }
 
 /*
- * /proc/twheel must have the same numbers for the session and for the default wheel, whose CPUs
- * must add up to it.
+ * /proc/twheel must show the numbers of the session, also in the totals of the wheels. The numbers
+ * of the default wheel's CPUs must add up to its totals.
  */
 TEST(proc_says_the_same)
 {

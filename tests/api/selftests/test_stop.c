@@ -35,7 +35,7 @@ static __u64 expire_one(int fd, unsigned int i)
 	return id;
 }
 
-/* Events must stay in order, wherever in the queue others are withdrawn or added. */
+/* Events must remain in order, whichever other events are withdrawn from the queue. */
 TEST(withdraw_from_any_place_of_the_queue)
 {
 	enum { EVENTS = 5 };
@@ -50,8 +50,8 @@ TEST(withdraw_from_any_place_of_the_queue)
 			expect_unread(fd, i + 1);
 		}
 		/*
-		 * Withdraw the events of @gone. Begin at the tail if the head is one of them, so
-		 * that the cases have both directions.
+		 * Withdraw the events whose bits are set in @gone. Begin at the tail if the head
+		 * is one of them, so that both directions are tested.
 		 */
 		for (i = 0; i < EVENTS; i++) {
 			unsigned int nr = gone & 1 ? EVENTS - 1 - i : i;

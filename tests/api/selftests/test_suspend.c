@@ -2,8 +2,8 @@
 /*
  * A system that is suspended
  *
- * The kernel's own test of suspend does everything except the last step, and wakes up by itself
- * (/sys/power/pm_test).
+ * The cases use the kernel's own test of suspend (/sys/power/pm_test), which does everything except
+ * the last step, and wakes up by itself.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -36,7 +36,10 @@ static void meet(struct pair *pair, unsigned int nth)
 		sched_yield();
 }
 
-/* Use three chunks in turn. A chunk that is not used is freed before its next turn, except one. */
+/*
+ * Start and stop a timer in three chunks in turn. The table keeps only one empty chunk, so that a
+ * chunk is freed before it is used again.
+ */
 static void *start_beside_the_other(void *data)
 {
 	struct partner *me = data;
@@ -102,10 +105,10 @@ static void start_kernel_ids(int fd, __u64 *ids, unsigned int count)
 }
 
 /*
- * Returns the time of a start that needs a new chunk. One start in each @CHUNK does, and is the
- * longest of them. Of several tries, the shortest counts. Before each try the first chunks are
- * freed and allocated again, so that the search begins there. This takes two chunks, because
- * the table keeps one empty chunk.
+ * Returns the time of a start that needs a new chunk. Of @CHUNK starts, at least one needs a new
+ * chunk, and it is the longest. Of several tries, the shortest counts, because interrupts lengthen
+ * the others. Before each try the first chunks are freed and allocated again, so that the search
+ * for a free number begins there. This takes two chunks, because the table keeps one empty chunk.
  */
 static __u64 start_of_a_chunk(unsigned int count)
 {

@@ -34,7 +34,10 @@ static void run_inside(void (*fn)(int fd), int fd)
 	expect_child(pid);
 }
 
-/* Check the deadline of the next event, and that it expired since then, on @clock. */
+/*
+ * Read an event. Its deadline must be from @earliest to @latest, and its expiry between the
+ * deadline and now, on @clock.
+ */
 static void expect_deadline(int fd, clockid_t clock, __u64 earliest, __u64 latest)
 {
 	struct twheel_event event;

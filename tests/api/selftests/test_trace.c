@@ -151,7 +151,7 @@ TEST(cascade)
 	close(fd);
 }
 
-/* Two wheels with different ticks must be told apart. */
+/* The fields of the tracepoints must distinguish two wheels with different ticks. */
 TEST(which_wheel)
 {
 	int fd = session_open_nonblock(), own = session_open_nonblock();

@@ -214,7 +214,7 @@ TEST(read_with_many_shots)
 	EXPECT_STATS(fd, .started = 8, .expired = 8, .delivered = 8);
 }
 
-/* With memory that was registered before, the kernel does not look up any page of the caller. */
+/* Read into memory that is registered in advance, so that the kernel need not look up its pages. */
 TEST(read_into_a_registered_buffer)
 {
 	static struct twheel_event events[4] __attribute__((aligned(4096)));

@@ -87,7 +87,7 @@ static long long make_one_wheel(void)
 	if (result) {
 		ASSERT_EQ(0, tw_info(fd, &after));
 		ASSERT_EQ(0, memcmp(&before, &after, sizeof(before)));
-		/* a session in use must return this error, with any limit */
+		/* after a start, the error must be EBUSY, although the limit is reached, too */
 		ASSERT_EQ(0, tw_start(fd, 3, HOUR, 33));
 		ASSERT_EQ(-EBUSY, tw_setup_tick(fd, 3 * MS));
 	}
@@ -95,8 +95,8 @@ static long long make_one_wheel(void)
 }
 
 /*
- * Documentation/limits.rst: check the limit of each user, and the limit of all users, of which a
- * part is reserved for CAP_SYS_RESOURCE.
+ * Documentation/limits.rst: check the limit of each user, and the limit of all users together, of
+ * which a sixteenth is reserved for CAP_SYS_RESOURCE.
  */
 static void expect_limits(__u64 each, __u64 all, long long (*take_all)(void),
 			  long long (*take_one)(void))
@@ -206,7 +206,7 @@ TEST(limit_of_a_users_timers)
 	with_few_timers(start_dense, all, all);
 }
 
-/* Documentation/limits.rst: a user's memory is counted, not the ids. */
+/* Documentation/limits.rst: the limit counts the memory of a user's timers, not their ids. */
 TEST(limit_of_timers_far_apart)
 {
 	unsigned int pieces = FEW_TIMERS / timers_of_a_piece();
@@ -265,7 +265,7 @@ TEST(limit_of_a_users_words)
 
 static int passed_on;
 
-/* Start timers in a session that another user opened, whose limits then count. */
+/* Start timers in a session that another user opened. The limits of the opener must count. */
 static long long start_all_in_a_session_of_others(void)
 {
 	long long count = 0;
@@ -284,7 +284,7 @@ TEST(limit_of_a_session_that_is_passed_on)
 	ASSERT_EQ(0, tw_setup(passed_on, (struct twheel_setup){
 		.max_timers = 100 }));
 	ASSERT_EQ(0, tw_start(passed_on, 0, HOUR, 0));
-	/* the id 100 is not below the limit of the session */
+	/* ids 1 to 99: the opener has a timer with id 0, and id 100 is not below max_timers */
 	ASSERT_EQ(99, as_stranger(STRANGER, start_all_in_a_session_of_others));
 	EXPECT_STATS(passed_on, .started = 100, .pending = 100);
 }
@@ -380,7 +380,7 @@ static long long start_one(void)
 	return tick_ns(fd);
 }
 
-/* Documentation/limits.rst: each user has a wheel. */
+/* Documentation/limits.rst: the sessions of each user share a wheel of this user. */
 TEST(each_user_has_a_wheel)
 {
 	struct stranger *first, *second;
@@ -427,7 +427,10 @@ static __u64 open_set_up_close(void)
 	return now_ns() - start;
 }
 
-/* Measure with real-time priority, so that no other task runs meanwhile. */
+/*
+ * Returns the median time of open_set_up_close(). It runs with real-time priority, so that no other
+ * task is in between.
+ */
 static __u64 usual_time(void)
 {
 	struct sched_param param = { .sched_priority = 1 };
@@ -453,7 +456,10 @@ static void expect_undisturbed(__u64 before)
 		ASSERT_LE(now, before + LATER_NS);
 }
 
-/* A session must not wait for kernel threads, either, because strangers could block them. */
+/*
+ * A session must not wait for a grace period of RCU. Kernel threads end the grace period, and tasks
+ * of strangers could delay these threads.
+ */
 TEST(no_session_waits_for_a_grace_period)
 {
 	__u64 usual;
@@ -516,7 +522,7 @@ static void end_reading(struct stranger *stranger)
 	proc_expect_sessions(0);
 }
 
-/* Compare with the time while 16 processes read another file. */
+/* Readers of /proc/twheel must not take more of root's time than readers of another file. */
 TEST(root_does_not_wait_for_readers_of_proc)
 {
 	struct stranger *stranger = begin_reading("/proc/self/status");
@@ -706,7 +712,8 @@ TEST(pids_of_the_readers_namespace)
 }
 
 /*
- * Sessions are opened and closed between two reads of the file. No other session may be left out.
+ * Sessions are closed between two reads of the file. The last session, which remains open, must not
+ * be left out.
  */
 TEST(a_reading_in_pieces_is_whole)
 {

@@ -19,11 +19,11 @@ NEED_KERNEL("*");
 
 #define ROUNDS		200
 #define HITS		5
-/* Number of timers in one tick on CPU 1. A task preempts one of the runs that they need. */
+/* Number of timers in one tick on CPU 1: enough for several runs, one of which is preempted. */
 #define CROWD		4000
-/* Number of timers on CPU 0, one after the other, while that task holds CPU 1. */
+/* Number of timers that expire on CPU 0, one after the other, while hog() holds CPU 1. */
 #define NEAR		4
-/* Limits for the time that this task runs. The scheduler throttles it after 950 ms. */
+/* Limits for the time that hog() holds CPU 1. The scheduler throttles it after 950 ms. */
 #define HOG_NS		(80 * MS)
 #define HOG_MAX_NS	(800 * MS)
 
@@ -31,11 +31,11 @@ NEED_KERNEL("*");
  * struct round - one run of the tick that is preempted
  * @fd: the session
  * @unread: number of timers that are pending or have an unread event
- * @go: semaphore that lets the task take CPU 1
- * @since: time when the task took CPU 1, 0 before
+ * @go: semaphore that lets hog() take CPU 1
+ * @since: time when hog() took CPU 1, 0 before
  * @done: all events of CPU 0 were read
- * @held: for how long the task held CPU 1
- * @in_time: @done was set while the task held CPU 1
+ * @held: time for which hog() held CPU 1
+ * @in_time: @done was set while hog() held CPU 1
  */
 struct round {
 	int fd;
@@ -68,8 +68,8 @@ static bool hog_has_enough(struct round *round)
 }
 
 /*
- * Take CPU 1 from everything except hard interrupts. This task must not call a command, because it
- * would wait for the softirq and lend its own priority to it.
+ * Take CPU 1 from everything except hard interrupts. This task must not use the session, because it
+ * would wait for a lock of the softirq that it preempts, and lend its own priority to the softirq.
  */
 static void *hog(void *data)
 {
@@ -109,8 +109,8 @@ static void be_fair(__u64 begun)
 }
 
 /*
- * Let the task take CPU 1 when the session is readable. Poll from CPU 0 without a lock, because a
- * timer would fire too late on an emulated machine.
+ * Let hog() take CPU 1 @moment ns after the session became readable. Find that moment by polling
+ * from CPU 0, because a timer would fire too late on an emulated machine.
  */
 static void let_hog_go(struct round *round, __u64 moment)
 {
@@ -142,8 +142,8 @@ static bool read_some(struct round *round)
 }
 
 /*
- * Wait for the timers of CPU 0. All events are read before each start, so that the reader sleeps
- * when the timer expires.
+ * Start the timers of CPU 0 one by one, and wait for each. All events are read before each start,
+ * so that the reader sleeps when the timer expires.
  */
 static void wait_for_near(struct round *round)
 {
@@ -161,8 +161,8 @@ static void wait_for_near(struct round *round)
 }
 
 /*
- * Returns true if the task preempted a run. The crowd takes several runs, and the task may have run
- * between two of them. A preempted run takes at least as long as the task.
+ * Returns true if hog() preempted a run. The crowd takes several runs, and hog() may have run
+ * between two of them. A preempted run takes at least as long as hog().
  */
 static bool run_was_preempted(const struct round *round)
 {
@@ -173,7 +173,7 @@ static bool run_was_preempted(const struct round *round)
 	return longest > round->held;
 }
 
-/* Run a round on a new wheel. Returns true if the task preempted a run. */
+/* Run a round on a new wheel. Returns true if hog() preempted a run. */
 static bool run_round(unsigned int nr, bool *in_time)
 {
 	struct round round = { .fd = session_open(), .unread = CROWD };

@@ -35,7 +35,7 @@ static inline __u64 xorshift(__u64 *state)
 	return *state;
 }
 
-/* xorshift64*, which is good with a small seed such as 1, too. */
+/* xorshift64*, whose first numbers look random even after a small seed such as 1. */
 static inline __u64 random_number(__u64 *seed)
 {
 	return (xorshift(seed) * 2685821657736338717ULL) >> 8;
