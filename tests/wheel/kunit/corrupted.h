@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The schemes check their links, and count corrupted ones without a report. They ask the
- * oracle for later ticks
+ * What the schemes do in the tests when they find a corrupted link, and to ask for a later tick:
+ * they count the link instead of printing a warning, and ask the oracle
  *
  * Include this file before any source of the schemes.
  */
@@ -16,7 +16,7 @@ extern unsigned int kt_corruptions;
 
 struct twheel_node;
 
-/* In place of twheel_timer_ask(): see check.c. NULL before the first scheme with an oracle. */
+/* Replaces twheel_timer_ask(). Set by check.c, NULL before it created the first scheme. */
 extern bool (*twheel_test_ask)(struct twheel_node *node);
 
 #define TWHEEL_SLOT_ASK(node)	(twheel_test_ask && twheel_test_ask(node))

@@ -3,7 +3,8 @@
  * Lists corrupted by a timer that was overwritten, freed or set up again while it
  * was pending
  *
- * The wheels of the module report it, leave its neighbours alone, and every tick ends.
+ * A wheel of the module must notice the corruption, must not write to the neighbours of the
+ * corrupted node, and must end every tick.
  */
 #include "corrupted.h"
 
@@ -41,7 +42,10 @@ static struct twheel_scheme *four(struct kunit *test, u64 expires)
 	return &wheel->s;
 }
 
-/* Returns the timers that expire until @target, as a number with a digit for each. */
+/*
+ * Expire timers up to @target. Returns their numbers as the digits of one number: 24 if timer 2
+ * expires, and then timer 4.
+ */
 static u32 out(struct kunit *test, struct twheel_scheme *s, u64 target)
 {
 	struct twheel_node *node;
@@ -76,7 +80,10 @@ static void a_stop_is_refused(struct kunit *test)
 	wheel->ops->destroy(wheel);
 }
 
-/* Overwrite links, then restart a node to an earlier tick, which moves it to another slot. */
+/*
+ * Overwrite a link to node 2, then restart node 2 to an earlier tick, which moves it to another
+ * slot. The links of its neighbours must stay as they are.
+ */
 static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 {
 	struct twheel_scheme *s = four(test, 10);
@@ -91,8 +98,8 @@ static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 }
 
 /*
- * Corrupt some of four timers in a slot of level 0, or in a slot that is cascaded. The timers on
- * one side of the corrupted ones still expire.
+ * Corrupt some of the four nodes of a slot, which is in level 0 or is cascaded. Check that the
+ * tick ends, that the corruption is noticed, and that the wheel does not wake up for lost nodes.
  */
 static void a_tick_ends(struct kunit *test)
 {
@@ -115,7 +122,7 @@ static void a_tick_ends(struct kunit *test)
 	}
 }
 
-/* Set up and start a pending node again, so that it is in two lists. */
+/* Set up and start a pending node again, so that it is in two lists. All ticks must end. */
 static void a_tick_ends_with_a_node_in_two_lists(struct kunit *test)
 {
 	static const u64 ticks[] = { 10, 1000, 100000 };

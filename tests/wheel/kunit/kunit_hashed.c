@@ -2,7 +2,7 @@
 /*
  * The hashed wheels: rounds, lazy refresh, skipped rounds
  *
- * These cases look inside. A round is as many ticks as there are slots.
+ * These cases look at the wheel's internal state. A round is as many ticks as there are slots.
  */
 #include <linux/sched.h>
 
@@ -10,7 +10,7 @@
 
 #define N		((u64)KT_SLOTS)
 
-/* Returns the number of nodes and slots that are looked at on the way to @target. */
+/* Move the clock to @target. Returns the number of nodes and slots that the wheel looked at. */
 static u32 work_of(struct kunit *test, u64 target)
 {
 	u32 used = 0;
@@ -54,7 +54,7 @@ static void slots_of_later_rounds_are_passed_without_a_look(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, N), 1);
 }
 
-/* Start A to Y in the slot of Z, at least fifty rounds later. */
+/* Start Z for the first round, and A to Y for the same slot, fifty or more rounds later. */
 static void begin_before_a_look(struct kunit *test)
 {
 	char timer;
@@ -66,8 +66,8 @@ static void begin_before_a_look(struct kunit *test)
 }
 
 /*
- * Check that the wheel, after a search of a slot found its next deadline, does not search it again
- * before that.
+ * Check that a search of a slot notes the next deadline in it, so that the wheel does not search
+ * the slot again before that deadline.
  */
 static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 {
@@ -78,8 +78,8 @@ static void a_look_is_not_repeated_before_it_must(struct kunit *test)
 }
 
 /*
- * Check that a stopped node, whose deadline remains the bound of its slot, costs at most one search
- * of the slot.
+ * Check that a stop costs at most one search of the slot that finds nothing: the deadline of the
+ * stopped node remains the lower bound of the slot until then.
  */
 static void a_stop_costs_one_look_at_most(struct kunit *test)
 {
@@ -89,7 +89,7 @@ static void a_stop_costs_one_look_at_most(struct kunit *test)
 	KUNIT_EXPECT_LE(test, work_of(test, 2 * N), 1);
 }
 
-/* Check that passing a slot counts as work, or a long jump could not be bounded. */
+/* Check that passing a slot counts as work, so that the work of a long jump has a limit. */
 static void slots_that_are_passed_are_counted(struct kunit *test)
 {
 	struct twheel_check *c;
@@ -104,7 +104,7 @@ static void slots_that_are_passed_are_counted(struct kunit *test)
 	KUNIT_EXPECT_LE(test, twheel_check_clock(c), 10);
 }
 
-/* Jump up to 2^62 ticks with three timers: only a few slots are looked at. */
+/* Jump up to 2^62 ticks with three timers. The wheel must look at only a few slots. */
 static void a_long_jump_costs_what_is_in_use(struct kunit *test)
 {
 	u32 bit;
@@ -137,7 +137,7 @@ static void the_largest_wheel_works(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 1000 * n + 1), "DE");
 }
 
-/* Check the next tick, which a tickless wheel sleeps until, many rounds away. */
+/* Check the tick until which a tickless wheel sleeps if all timers are many rounds away. */
 static void the_next_tick_is_exact_if_few_slots_are_in_use(struct kunit *test)
 {
 	u64 round;
@@ -151,7 +151,7 @@ static void the_next_tick_is_exact_if_few_slots_are_in_use(struct kunit *test)
 	}
 }
 
-/* Check that the search ends after some of 200 slots with later rounds only. */
+/* Check that the search gives up after some of 200 slots, whose timers are due in later rounds. */
 static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 {
 	struct twheel_check *c;
@@ -162,7 +162,7 @@ static void the_next_tick_is_looked_for_in_a_bounded_way(struct kunit *test)
 		twheel_check_set(c, i, i + 256 * 1000);
 	KUNIT_EXPECT_EQ(test, kt_next(test), 65);
 	/*
-	 * A timer due within the searched slots is found, a later one is not.
+	 * The search finds a timer that is due in one of these slots. It need not find a later one.
 	 */
 	twheel_check_set(c, 0, 60);
 	KUNIT_EXPECT_EQ(test, kt_next(test), 60);

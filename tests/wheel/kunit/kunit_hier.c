@@ -2,8 +2,8 @@
 /*
  * The hierarchical wheel: levels, cascades and their pace
  *
- * These cases look inside. B is the number of bits of a level, and W = 2^B is
- * its window. A ring is two windows.
+ * These cases look at the wheel's internal state. B is the number of bits of a level, and W = 2^B
+ * the number of slots of a window. The ring of a level has two windows.
  */
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -21,7 +21,7 @@
 
 /* Upper bound of the moves of one tick, which are few compared with a crowd of 20000. */
 #define FEW_MOVES	3000
-/* Upper bound of the nodes that a level moves together, for several ticks. */
+/* Upper bound of the nodes that a level moves at once as the shares of several ticks. */
 #define MOVES		64
 
 static struct twheel_check *begin(struct kunit *test, u64 clock, u32 nr)
@@ -49,10 +49,10 @@ static void a_node_goes_down_level_by_level(struct kunit *test)
 }
 
 /*
- * Returns the maximum that a tick may move. For each level, count the nodes in the
- * next outer slot, and the nodes that move down to it from the level above in the
- * same tick. Divide that by the remaining ticks, rounded up. Less than
- * MOVES may be the share of a few ticks.
+ * Returns the number of nodes that the wheel may move at @tick. Each level has to empty its next
+ * outer slot in the remaining ticks, in equal shares, rounded up. The nodes that come down to this
+ * slot from the level above in the same tick count as well. A level may move up to MOVES nodes at
+ * once, as the shares of several ticks.
  */
 static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 {
@@ -75,7 +75,7 @@ static u64 fair_share(const struct twheel_scheme *s, u64 tick)
 	return sum;
 }
 
-/* Expire a crowd of one slot tick by tick. */
+/* Start a crowd in one slot, and go on tick by tick. No tick may move more than its fair share. */
 static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *test)
 {
 	const u32 level = 2;
@@ -104,7 +104,7 @@ static void a_crowd_in_a_slot_of_level_2_is_moved_in_equal_shares(struct kunit *
 	KUNIT_EXPECT_EQ(test, s->cascaded, level * CROWD);
 }
 
-/* Check that a node with a later tick, of which its owner alone knows, moves there at once. */
+/* Check that a cascade asks for a tick that only the owner knows, and moves the node there. */
 static void a_cascade_asks_before_it_moves_a_node(struct kunit *test)
 {
 	struct twheel_check *c = kt_begin_with(test, &twheel_test_hier, 0, 0, KT_TIMERS);
@@ -117,7 +117,7 @@ static void a_cascade_asks_before_it_moves_a_node(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 1000 * W), "A");
 }
 
-/* Check that a wheel woken only at next ticks begins early to move in portions. */
+/* Check that a wheel that wakes only at its next ticks begins early to move in portions. */
 static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 20000);
@@ -137,8 +137,8 @@ static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 }
 
 /*
- * Check that the wheel, before a sleep, requeues as many refreshed nodes as it may, and
- * sleeps until a node is due.
+ * Check that twheel_scheme_next_due() requeues refreshed nodes, up to the given number, so that
+ * the wheel sleeps until a node is due.
  */
 static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
 {
@@ -165,8 +165,8 @@ static void a_sleep_ends_when_a_node_is_due(struct kunit *test)
 }
 
 /*
- * Stop and overwrite two thirds of the nodes, to which hints of the other nodes still lead. The
- * next round uses the same slot, whose @recent still has addresses of old nodes.
+ * Stop and overwrite two thirds of the nodes, to which hints of the other nodes still lead. Each
+ * round uses the same slot, whose @recent still has addresses of nodes of the round before.
  */
 static void a_hint_to_one_that_is_gone_does_no_harm(struct kunit *test)
 {
@@ -227,7 +227,10 @@ static void refreshing_again_and_again_is_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, W + 99), 100);
 }
 
-/* Check that a few refreshed nodes keep their order, and many do not hold up one that is due. */
+/*
+ * Check that a few refreshed nodes keep their order, and that many refreshed nodes do not delay a
+ * node that is due in their slot.
+ */
 static void refreshed_nodes_leave_the_slot_to_others(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 101);
@@ -273,8 +276,8 @@ static void the_next_tick_is_found_in_every_group(struct kunit *test)
 }
 
 /*
- * Set the count of a level to a wrong value, as a count that overflows would
- * have. The wrong value says that no node is left to move.
+ * Set the count of an outer slot to less than its number of nodes, as if the count had overflowed.
+ * Check that the nodes expire in time nevertheless.
  */
 static void a_count_that_is_wrong_makes_nothing_late(struct kunit *test)
 {
@@ -297,8 +300,8 @@ static void a_count_that_is_wrong_makes_nothing_late(struct kunit *test)
 }
 
 /*
- * Start and stop @churn timers near a pending one. The oracle
- * counts the wake-ups.
+ * Start and stop a timer @churn times near a pending one, and wait for the pending one. The case
+ * fails if the oracle counts too many wake-ups.
  */
 static void churn_beside_one(struct kunit *test, u64 tick, u32 churn)
 {

@@ -4,14 +4,14 @@
  *
  *   suite             file               what
  *   twheel_scheme     kunit_scheme.c     rules and order of every scheme
- *   twheel_wheel      kunit_wheel.c      what the schemes of the module do besides
+ *   twheel_wheel      kunit_wheel.c      further rules of the module's own schemes
  *   twheel_hier       kunit_hier.c       levels, cascades and their pace
  *   twheel_hashed     kunit_hashed.c     rounds, lazy refresh, skipped rounds
  *   twheel_corrupted  kunit_corrupted.c  lists with corrupted links
  *   twheel_random     kunit_random.c     random use against an oracle
  *   twheel_throttle   kunit_throttle.c   the runtime of a CPU, whatever the clock does
  *
- * In all suites but the last two a timer is a letter, and the oracle of
+ * In the first four suites a timer is a letter, and the oracle of
  * tests/wheel/schemes checks every operation of a case.
  */
 #include <kunit/test.h>

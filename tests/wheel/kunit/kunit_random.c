@@ -53,7 +53,7 @@ static KT_PARAMS(schemes_and_profiles)
 	return param;
 }
 
-/* Do one run, with random numbers of its own. kt_exit() frees test->priv. */
+/* Do a run with its own random numbers. Returns its operations. kt_exit() frees test->priv. */
 static u64 oracle_run(struct kunit *test, u32 run)
 {
 	struct twheel_rng rng = {

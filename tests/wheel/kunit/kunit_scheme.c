@@ -2,17 +2,16 @@
 /*
  * The rules of every scheme, as named examples
  *
- * twheel_random asserts the same rules for any operations. A tick is a number plus the clock
- * at which the case begins. Most cases run from many clocks, so they meet the edges of slots,
- * windows and levels at every phase.
+ * twheel_random checks the same rules with random operations. Most cases here begin at many
+ * different clocks, so that their ticks meet the edges of slots, windows and levels at every phase.
  */
 #include <linux/sched.h>
 
 #include "kunit_util.h"
 
-/* Upper bound of the deltas that are all tried: two levels, which are a window squared each. */
+/* Largest delta of the case that tries every delta: two windows of level 1, in ticks. */
 #define EVERY_DELTA	(2 * TWHEEL_HIER_WINDOW * TWHEEL_HIER_WINDOW)
-/* The same for schemes that are O(n) at a tick or at a start. */
+/* Largest delta for schemes whose ticks or starts are O(n). Number of slots for all schemes. */
 #define EVERY_DELTA_SIMPLE	300
 #define EVERY_DELTA_SLOTS	8192
 
@@ -54,8 +53,8 @@ static u32 every_delta(struct kunit *test)
 }
 
 /*
- * Start a timer for each delta at once, and go on tick by tick. One timer expires at each
- * tick, and two at the first: delta 0 is due at the next tick, too.
+ * Start one timer for each delta, then go on tick by tick. One timer must expire at each tick, but
+ * two at the first tick: the timer with a delta of 0 is late, and so due at the next tick as well.
  */
 static void every_delta_expires_on_its_tick(struct kunit *test)
 {
@@ -75,8 +74,8 @@ static void every_delta_expires_on_its_tick(struct kunit *test)
 }
 
 /*
- * Sleep from one next tick to the next, as a tickless wheel does. No sleep ends after the
- * timer's tick, and there is at most one wake-up per level.
+ * Let the wheel sleep until its next tick, again and again, like a tickless wheel. No sleep may
+ * end after the timer's tick, and there may be at most one wake-up per level.
  */
 static void next_ticks_lead_to_the_timer(struct kunit *test)
 {
@@ -103,8 +102,8 @@ static void next_ticks_lead_to_the_timer(struct kunit *test)
 /* Timers of one tick expire in the order of their starts. */
 
 /*
- * Start timers for one tick, each from half the distance of the one before: A from far
- * away, the last timer one tick ahead. The tick is at the edge of each level.
+ * Start timers for one tick while the clock approaches it: A from far away, each other timer from
+ * half the distance of the timer before. The tick is at the edge of each level in turn.
  */
 static void equals_keep_order_when_started_from_far_and_near(struct kunit *test)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The runtime of a CPU: no pause is longer than 1 ms, and any number of payers take half of
- * the time
+ * The runtime of a CPU: no pause is longer than 1 ms, and any number of payers take at most half
+ * of the time
  *
- * The time is an argument. A run may be preempted, or the machine stopped, for an hour.
+ * The functions of the throttle get the time as an argument. So a case can let a run be preempted,
+ * or the machine stop, for an hour.
  */
 #include <kunit/test.h>
 #include <linux/percpu.h>
 
 #include "kunit_util.h"
 
-/* One account, on any CPU that a case runs on. */
+/* Use the same throttle on any CPU that a case runs on. */
 #undef this_cpu_ptr
 #define this_cpu_ptr(account)	per_cpu_ptr(account, 0)
 
@@ -22,7 +23,7 @@
 /* Length of a run that uses up its slice. */
 #define ALL	((ktime_t)-1)
 
-/* Lengths of runs, and of times without one. */
+/* Lengths of runs, and of times between runs, for random histories. */
 static const ktime_t lengths[] = {
 	0, 1, 999, 5000, 100000, 250000, 251000, MSEC, 2 * MSEC, 50 * MSEC,
 	700 * MSEC, HOUR, 1000 * HOUR,
@@ -34,7 +35,7 @@ static const ktime_t lengths[] = {
  * @next: time of its next run
  * @place: its place among wheels with the same @next
  * @waited: flag: the wheel waits to run
- * @ran: time of all runs
+ * @ran: time that all runs took
  * @runs: number of runs
  * @asked: number of calls of twheel_throttle_begin()
  * @last: end of the last run
@@ -64,7 +65,7 @@ static void expect_short(struct kunit *test, ktime_t now, ktime_t next)
 	KUNIT_ASSERT_LE(test, next - now, MSEC);
 }
 
-/* Begin a run of a wheel like twheel_tick(). Returns its longest time, or 0. */
+/* Begin a run of a wheel like twheel_tick(). Returns its longest time, 0 if the wheel must wait. */
 static u32 begin_run(struct kunit *test, struct wheel *wheel, ktime_t now)
 {
 	u32 limit = twheel_throttle_begin(wheel->payer, now, wheel->waited);
@@ -101,7 +102,10 @@ static void end_run(struct kunit *test, struct wheel *wheel, ktime_t now, ktime_
 	}
 }
 
-/* Run a wheel. The last @wakeups of @length are for wake-ups. Returns the end of the run. */
+/*
+ * Run a wheel for @length. If @length is ALL, the run uses up its slice, and then spends @wakeups
+ * on wake-ups. @more: due timers are left. Returns the end of the run.
+ */
 static ktime_t run_and_wake(struct kunit *test, struct wheel *wheel, ktime_t now,
 			    ktime_t length, ktime_t wakeups, bool more)
 {
@@ -175,7 +179,7 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 	ktime_t now = 0;
 	struct twheel_rng rng = { .state = 7 };
 
-	/* A thousand hours fit in 63 bits some 2,500 times. */
+	/* Not more, because 63 bits of nanoseconds end after some 2,500 times a thousand hours. */
 	for (i = 0; i < 4000; i++) {
 		ktime_t length = lengths[twheel_rng_below(&rng, ARRAY_SIZE(lengths))];
 
@@ -187,7 +191,7 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 	}
 }
 
-/* Payers whose wheels use up their slices. Each call of the throttle takes the time ASK. */
+/* Cases with payers, whose wheels use up their slices. Each call of the throttle takes ASK ns. */
 
 #define ASK		((ktime_t)700)
 #define OVERRUN_NS	((ktime_t)50000)
@@ -198,9 +202,9 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
  * @payers: the payers
  * @wheels: their wheels, and one without a payer at the end
  * @nr: number of wheels with a payer
- * @wakers: number of wheels, the first ones, that make long wake-ups
+ * @wakers: number of wheels, from the beginning of @wheels, that make long wake-ups
  * @stop: length of a stop of the CPU in the tenth run of the first wheel
- * @taken: time of all wheels
+ * @taken: time that all wheels took
  */
 struct crowd {
 	struct twheel_payer payers[PAYERS_MAX];
@@ -284,8 +288,8 @@ static void payers_of_any_number_take_half_of_the_time(struct kunit *test)
 
 /*
  * Run payers that have no due timer left after each run of @length, and have timers again at
- * the next millisecond. Runs are longer than a slice, so that a period has no runtime for the
- * last payers in it. These are the first ones of their next period.
+ * the next millisecond. Runs are longer than a slice, so that a period has no runtime left for its
+ * last payers. Check that no payer misses two periods in a row.
  */
 static void run_who_is_done(struct kunit *test, unsigned int payers, ktime_t length)
 {
@@ -313,7 +317,7 @@ static void nobody_misses_two_periods(struct kunit *test)
 			run_who_is_done(test, payers[i], lengths[j]);
 }
 
-/* Compare a payer of sixty wheels with payers of one. */
+/* Compare the runtime of a payer that has sixty wheels with that of payers with one wheel each. */
 static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, 9);
@@ -339,7 +343,10 @@ static void wheels_of_a_payer_get_what_one_gets(struct kunit *test)
 	}
 }
 
-/* Check that only a payer with long wake-ups waits, and the others do not. */
+/*
+ * Check that the long wake-ups of a payer delay the others only while they last, and while the
+ * deficit that they leave is above 8 ms.
+ */
 static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 {
 	static const ktime_t lengths[] = {
@@ -359,7 +366,7 @@ static void a_payer_waits_for_his_own_wake_ups(struct kunit *test)
 	}
 }
 
-/* Run long callbacks, which leave a deficit of any length. */
+/* Check that a payer takes half of the time at most, even if each callback leaves a deficit. */
 static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = { 300000, MSEC, 5 * MSEC, 50 * MSEC };
@@ -379,8 +386,8 @@ static void long_callbacks_of_a_payer_take_half_of_the_time(struct kunit *test)
 }
 
 /*
- * Run a payer with a little work at each wake-up, all of which fits into a run of @length.
- * The payer must pay for its wake-ups like payers that always have work left.
+ * Run a payer whose work always fits into one run of @length. It must pay for its wake-ups
+ * nevertheless, like payers that always have work left.
  */
 static void who_has_done_all_pays_for_wake_ups(struct kunit *test)
 {
@@ -411,7 +418,10 @@ static void a_slow_callback_of_a_module_costs_users_nothing(struct kunit *test)
 	KUNIT_EXPECT_LE(test, now, end + 2 * MSEC);
 }
 
-/* Run 200 payers for @length, each with @wakeups. They divide half of the time fairly. */
+/*
+ * Run 200 payers for @length, and spend @wakeups on wake-ups in each run. Check that they take half
+ * of the time, and that the numbers of their runs differ by one in @fair at most.
+ */
 static struct crowd *wake_up_for_payers(struct kunit *test, ktime_t length, ktime_t wakeups,
 					unsigned int fair)
 {
@@ -420,7 +430,7 @@ static struct crowd *wake_up_for_payers(struct kunit *test, ktime_t length, ktim
 
 	crowd->wakers = crowd->nr;
 	run_crowd(test, crowd, length, wakeups);
-	/* The wheel without a payer has no deficit. */
+	/* What the wheel without a payer takes is never added to the deficit: allow for it here. */
 	KUNIT_EXPECT_LE(test, crowd->taken, length / 2 + 8 * MSEC + 2 * wakeups +
 			length / MSEC * (2000 + ASK));
 	most = crowd->wheels[0].runs;
@@ -433,7 +443,7 @@ static struct crowd *wake_up_for_payers(struct kunit *test, ktime_t length, ktim
 	return crowd;
 }
 
-/* Wake up for payers that take turns. Calls of the throttle that refuse a slice take time, too. */
+/* Let payers with wake-ups take turns. Calls of the throttle that refuse a slice take time, too. */
 static void wake_ups_of_many_payers_take_half_of_the_time(struct kunit *test)
 {
 	static const ktime_t lengths[] = { 10000, 40000, OVERRUN_NS };
@@ -491,7 +501,7 @@ static void few_payers_pay_for_their_wake_ups(struct kunit *test)
 	KUNIT_EXPECT_LE(test, 2500 * MSEC * 10 / 100, others);
 }
 
-/* Stop the machine in the middle of wake-ups. */
+/* Stop the machine for an hour during wake-ups. The payer must run again a second later. */
 static void a_payer_waits_for_a_second_at_most(struct kunit *test)
 {
 	struct twheel_payer payer = {};
@@ -520,8 +530,8 @@ static void what_was_late_does_not_come_at_once(struct kunit *test)
 }
 
 /*
- * Check that a payer that has just come does not get the next runtime, which is for the waiting
- * payers.
+ * Check that a payer that did not wait for a period does not get the runtime for which other payers
+ * wait.
  */
 static void newcomers_go_behind_those_who_wait(struct kunit *test)
 {
@@ -551,8 +561,8 @@ static void newcomers_go_behind_those_who_wait(struct kunit *test)
 }
 
 /*
- * A load: timers that are due at each millisecond, of the default wheel or of a payer with
- * few timers. Beside them others are busy.
+ * Cases with loads. A load is some timers that are due at each millisecond, of the default wheel
+ * or of a payer with few timers. Other payers are busy at the same time.
  */
 
 /**
@@ -600,8 +610,8 @@ static ktime_t run_load(struct kunit *test, struct load *load, ktime_t now)
  * @nr: number of loads
  * @payers: the payers with few timers
  * @crowd: the busy payers
- * @callback: longest callback of the busy payers
- * @done: in @done of 2 runs a busy payer has no due timer left
+ * @callback: longest callback of the busy payers, ns
+ * @done: 0 to 2: on average, in @done of 2 runs a busy payer has no due timer left
  * @rng: random numbers for the lengths of callbacks
  */
 struct mix {
@@ -652,7 +662,7 @@ static ktime_t run_next(struct kunit *test, struct mix *mix, ktime_t now)
 
 #define MIX_LENGTH	(100 * MSEC)
 
-/* Begin a load. It is not begun when all payers begin. */
+/* Add a load of @nr timers per millisecond from @tick on, which is after all payers began. */
 static struct load *begin_load(struct mix *mix, ktime_t tick, unsigned int nr, ktime_t length)
 {
 	struct load *load = &mix->loads[mix->nr++];
@@ -663,7 +673,7 @@ static struct load *begin_load(struct mix *mix, ktime_t tick, unsigned int nr, k
 	return load;
 }
 
-/* Documentation/limits.rst, Time: lateness beside any number of busy users. */
+/* Check the lateness that Documentation/limits.rst, "Time", promises beside busy users. */
 static void run_mix(struct kunit *test, struct mix *mix)
 {
 	unsigned int users = mix->crowd->nr, turn = users / 50 + 1, i;
@@ -682,8 +692,8 @@ static void run_mix(struct kunit *test, struct mix *mix)
 	if (mix->callback > 3200)
 		return;
 	/*
-	 * Payers without work left run as early as the payers with few timers, and more than ten of
-	 * them delay these.
+	 * Busy payers without work left run as early as the payers with few timers. If more than
+	 * ten payers do so, they delay the payers with few timers.
 	 */
 	for (i = 2; i < mix->nr && !mix->done; i++)
 		KUNIT_EXPECT_LE(test, mix->loads[i].latest, 2 * MSEC + MSEC / 2);
@@ -744,7 +754,7 @@ static void no_load_waits_for_busy_payers(struct kunit *test)
 	}
 }
 
-/* Let wheels disappear while they wait for a period, as with their CPU. */
+/* Let wheels of a payer disappear while they wait for a period. Its other wheel must still run. */
 static void a_wheel_that_goes_leaves_nothing_behind(struct kunit *test)
 {
 	struct twheel_payer payer = {};

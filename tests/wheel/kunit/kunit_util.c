@@ -78,8 +78,8 @@ void kt_exit(struct kunit *test)
  * kt_begin_with - begin, or begin again, with any number of timers
  * @test: the case
  * @ops: the scheme
- * @clock: the clock
- * @slots: number of slots, for schemes that leave the choice
+ * @clock: the clock to begin at
+ * @slots: number of slots, for schemes that let the caller choose
  * @nr: number of timers
  *
  * Return: the scheme and its oracle, never NULL.
@@ -97,7 +97,7 @@ struct twheel_check *kt_begin_with(struct kunit *test,
 /**
  * kt_begin - begin, or begin again, with the timers A to Z
  * @test: the case
- * @clock: the clock
+ * @clock: the clock to begin at
  *
  * Return: the scheme and its oracle, never NULL.
  */
@@ -142,7 +142,7 @@ struct twheel_scheme *kt_scheme(struct kunit *test)
  * @test: the case
  * @target: the new clock
  *
- * Return: the letters of the timers that came out, until the next call.
+ * Return: the letters of the timers in the order of their expiry. Valid until the next call.
  */
 const char *kt_out(struct kunit *test, u64 target)
 {

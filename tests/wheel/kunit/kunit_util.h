@@ -24,14 +24,14 @@ extern struct kunit_suite kt_corrupted_suite;
 
 /* The timers of a case: A to Z. */
 #define KT_TIMERS	26
-/* Number of slots for schemes that leave the choice. */
+/* Number of slots, for schemes that let the caller choose. */
 #define KT_SLOTS	64
 
-/* Ticks to begin at: the edges of levels, and others. */
+/* Clocks at which cases begin: the edges of levels, and some others. */
 extern const u64 kt_clocks[];
 extern const u32 kt_nr_clocks;
 
-/* A function that returns the parameters of a case. Since 6.18 it knows the test. */
+/* Declares a function that returns the parameters of a case. Since 6.18 it also gets the test. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
 #define KT_PARAMS(name) \
 	const void *name(struct kunit *test, const void *prev, char *desc)

@@ -28,7 +28,7 @@ static void a_node_is_as_small_as_promised(struct kunit *test)
 			6 * sizeof(u64) + sizeof(struct lockdep_map));
 }
 
-/* Returns the number of ticks of a minute at which @timers with @slack_ns expire. */
+/* Returns at how many ticks of a minute @timers timers with a slack of @slack_ns expire. */
 static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 {
 	const u64 begin = 1000 * 60 * (u64)NSEC_PER_SEC;
@@ -52,8 +52,9 @@ static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 }
 
 /*
- * Count the ticks of a minute at which timers expire: the larger the slack, the fewer. The number
- * must be, within a tenth, that of timers that each take one of the allowed ticks at random.
+ * Check that slack makes timers share ticks. With a slack of 8 ms they may expire only at every
+ * eighth tick. Count the ticks at which timers expire: the number must be, within a tenth, what
+ * results if each timer takes one of these ticks at random.
  */
 static void timers_with_slack_meet(struct kunit *test)
 {
@@ -87,7 +88,7 @@ static void without_work_nothing_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->pending, 2);
 }
 
-/* Check that a refresh changes neither links nor slot. Scheme 6 marks it in the hint. */
+/* Check that a refresh changes neither links nor slot. Scheme 6 sets a flag in the hint. */
 static void a_refresh_writes_the_tick_and_moves_nothing(struct kunit *test)
 {
 	struct twheel_node before, *node;
@@ -136,7 +137,10 @@ static void a_refreshed_node_is_carried_to_its_slot(struct kunit *test)
 	}
 }
 
-/* Refresh all nodes of a slot. The refresh moves most of them at once. */
+/*
+ * Refresh three times as many nodes of a slot as may remain there. Check that the refresh itself
+ * moves the others, so that the tick of the slot has few nodes to move.
+ */
 static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 {
 	const u64 tick = TWHEEL_HIER_WINDOW;
@@ -154,7 +158,7 @@ static void a_storm_of_refreshes_leaves_few_for_its_tick(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, tick), 0);
 	KUNIT_EXPECT_LE(test, s->cascaded, 2 * TWHEEL_SLOT_LAZY_MAX);
 	KUNIT_EXPECT_EQ(test, twheel_check_advance(c, 1001 * tick - 1), nr);
-	/* Nodes that were stopped do not count. */
+	/* A refreshed node that is stopped must not count when the slot is used again. */
 	for (i = 0; i < 2; i++) {
 		kt_set(test, 'A', 1001 * tick);
 		kt_set(test, 'A', 1001 * tick + 1);
@@ -173,7 +177,7 @@ static void meddle_begin(struct kunit *test)
 	for (timer = 'A'; timer < 'A' + MEDDLE_TIMERS; timer++)
 		kt_set(test, timer, timer % 2 ? MEDDLE_TICK :
 			MEDDLE_TICK + KT_SLOTS * (timer - 'A'));
-	/* Refresh this node, which remains in the slot. */
+	/* This node is refreshed, and so remains in the slot. */
 	kt_set(test, 'G', MEDDLE_TICK + 9);
 }
 
@@ -202,8 +206,8 @@ static void meddle(struct kunit *test, char timer, u32 how)
 }
 
 /*
- * Pause anywhere in the slot, and stop, restart or start any node. The oracle finds nothing
- * wrong, and all pending nodes expire.
+ * Interrupt a tick after any number of nodes, and stop, restart or start any node there. The
+ * oracle must find nothing wrong, and all pending nodes must expire.
  */
 static void meddling_between_two_portions_does_no_harm(struct kunit *test)
 {
@@ -230,7 +234,7 @@ static void meddling_between_two_portions_does_no_harm(struct kunit *test)
 	}
 }
 
-/* Take out all timers with twheel_scheme_any(). Returns the letters. */
+/* Take out all timers with twheel_scheme_any(). Returns their letters in this order. */
 static const char *any_out(struct kunit *test)
 {
 	static char out[KT_TIMERS + 1];
@@ -249,8 +253,8 @@ static const char *any_out(struct kunit *test)
 }
 
 /*
- * Start all nodes for one tick, while the clock approaches it. Fill and empty a
- * new wheel for each number of nodes.
+ * Start nodes for one tick while the clock approaches it, then empty the wheel. The nodes must
+ * come out in the order of their starts. Use a new wheel for each number of nodes.
  */
 static void any_returns_equals_in_order(struct kunit *test)
 {
@@ -320,8 +324,8 @@ static void an_empty_wheel_can_skip_ticks(struct kunit *test)
 }
 
 /*
- * Let nodes leave one by one, in the middle of a tick, and join another wheel, as
- * when a CPU goes offline. They must never be seen as not pending.
+ * Move nodes to another wheel one by one, in the middle of a tick, as when a CPU goes offline. A
+ * node that has left one wheel, and not yet joined the other, must still look pending.
  */
 static void nodes_can_leave_for_another_wheel(struct kunit *test)
 {

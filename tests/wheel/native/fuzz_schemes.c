@@ -3,8 +3,8 @@
  * The schemes under libFuzzer, against the oracle
  *
  * The first byte of the input is the number of a profile of tests/wheel/schemes/random.c, the
- * others are the first random numbers. If the oracle finds anything wrong, the program aborts,
- * and libFuzzer keeps the input.
+ * other bytes are the first random numbers. If the oracle finds anything wrong, the program
+ * aborts, and libFuzzer keeps the input.
  *
  * -DFUZZ_SCHEME=twheel_test_hier chooses the scheme at compile time. libFuzzer
  * calls the function named by -DFUZZ_ENTRY=LLVMFuzzerTestOneInput.
@@ -14,7 +14,7 @@
 
 #include "../schemes/check.h"
 
-/* An operation takes about five numbers of two bytes. libFuzzer wants 0. */
+/* An operation uses about five numbers of two bytes each. Returns 0, as libFuzzer requires. */
 int FUZZ_ENTRY(const u8 *data, size_t size)
 {
 	struct twheel_rng rng = { .input = data + 1, .left = size - 1 };

@@ -4,9 +4,9 @@
  *
  *	unit [name=value]... [FILTER]
  *
- * Arguments with a = are parameters of twheel_kunit.ko. FILTER is a part of
- * "suite.case". Prints TAP, one line for each parameter of a case. The exit
- * status is 1 if any failed.
+ * name=value sets a parameter of twheel_kunit.ko. With FILTER, only cases whose "suite.case"
+ * contains it are run. Prints TAP, one line for each parameter of a case. The exit status is 1
+ * if any case failed.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void free_all(struct kunit *test)
 	}
 }
 
-/* End the run: a scheme that is broken enough hangs. */
+/* End the run, because a broken scheme may never return. */
 static void too_long(int number)
 {
 	static const char said[] = "not ok - a case took too long\nBail out!\n";

@@ -2,10 +2,9 @@
 /*
  * A scheme with the oracle beside it
  *
- * Every operation is done on both. After each operation, everything that is
- * visible from outside is compared. That includes the expired nodes, the
- * number pending, the clock, the next tick, and the nodes' own fields. A
- * wheel's slots are checked too.
+ * Every operation is done on the scheme and on the oracle. Then everything that a caller can see
+ * is compared: the expired nodes, the number of pending nodes, the clock, the next tick, and the
+ * fields of the nodes. The slots of a wheel are checked, too.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -13,7 +12,7 @@
 
 #include "check.h"
 
-/* A value that schemes have to leave alone. */
+/* Value of @offset_ns of each node, which a scheme must not change. */
 #define CHECK_SLACK	0x5eed
 
 static void check_fail(struct twheel_check *c, u32 id, const char *error)
@@ -25,10 +24,10 @@ static void check_fail(struct twheel_check *c, u32 id, const char *error)
 	c->id = id;
 }
 
-/* The last scheme, whose nodes have an oracle. */
+/* The last scheme, whose nodes ask_oracle() knows. */
 static const struct twheel_check *asked;
 
-/* A wheel asks for the tick of a node. Returns whether it is later than the wheel knows. */
+/* Answer a wheel that asks for the tick of a node. Returns whether the oracle has a later tick. */
 static bool ask_oracle(struct twheel_node *node)
 {
 	const struct twheel_check_timer *timer =
@@ -46,7 +45,7 @@ static bool ask_oracle(struct twheel_node *node)
  * twheel_check_create - make a scheme with the oracle beside it
  * @ops: the scheme
  * @clock: the tick to begin after
- * @slots: number of slots, for schemes that leave the choice
+ * @slots: number of slots, for schemes that let the caller choose
  * @nr: number of timers
  *
  * Return: the scheme with its oracle, or NULL if there is no memory.
@@ -104,8 +103,8 @@ bool twheel_check_pending(const struct twheel_check *c, u32 id)
 }
 
 /*
- * Returns how long a tickless wheel may sleep. A hashed one must not miss a timer, but
- * its next tick may just be where it stopped looking.
+ * Returns the tick until which a tickless wheel may sleep. For a hashed wheel it is that of the
+ * first timer, because its next tick may only be where its search for a timer gave up.
  */
 static u64 sleep_until(const struct twheel_check *c, u64 next)
 {
@@ -114,7 +113,10 @@ static u64 sleep_until(const struct twheel_check *c, u64 next)
 	return c->t->s.type == TWHEEL_HIER ? next : twheel_oracle_first(&c->o);
 }
 
-/* Check all conditions after an operation on timer @id, or on none. */
+/*
+ * Compare the scheme with the oracle after an operation. @id: the timer of the operation, or
+ * @c->nr if the operation had none.
+ */
 static void check_state(struct twheel_check *c, u32 id)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -133,7 +135,7 @@ static void check_state(struct twheel_check *c, u32 id)
 		return;
 	if (twheel_oracle_pending(&timer->entry) == !timer->node.link.next)
 		check_fail(c, id, "pending for one, but not for the other");
-	/* A wheel may not have asked yet. */
+	/* A wheel that has not asked yet may have an earlier tick. */
 	if (twheel_oracle_pending(&timer->entry) &&
 	    (c->t->ops->wheel ? timer->node.expires > timer->entry.expires :
 				timer->node.expires != timer->entry.expires))
@@ -142,14 +144,14 @@ static void check_state(struct twheel_check *c, u32 id)
 		check_fail(c, id, "the owner's field was changed");
 }
 
-/* Returns whether a restart may move a node. @link is its link before. */
+/* Returns whether a restart may have moved a node. @link: its link before the restart. */
 static bool was_moved(const struct twheel_node *node,
 		      const struct list_head *link)
 {
 	return node->link.next != link->next || node->link.prev != link->prev;
 }
 
-/* Follow the placing of @node. A sleeping tickless wheel may have to wake up earlier. */
+/* Note the next wake-up after @node joined a slot: a sleeping wheel may have to wake up earlier. */
 static void check_arm(struct twheel_check *c, const struct twheel_node *node)
 {
 	if (c->t->ops->wheel &&
@@ -167,8 +169,8 @@ void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 		     twheel_scheme_can_wait(&c->t->s, expires, c->armed);
 
 	/*
-	 * The order of timers is not promised for a tick between the deadline that the wheel knows
-	 * and a later one that is stored.
+	 * Stop the timer first, because no order is promised for a start between the deadline that
+	 * the wheel knows and a later one that is stored.
 	 */
 	if (before < timer->entry.expires && expires < timer->entry.expires)
 		twheel_check_stop(c, id);
@@ -189,7 +191,7 @@ void twheel_check_set(struct twheel_check *c, u32 id, u64 expires)
 	check_state(c, id);
 }
 
-/* Tell the oracle alone of a later tick of timer @id, if it is pending. A wheel has to ask. */
+/* Give timer @id, if it is pending, a later tick that only the oracle knows: a wheel has to ask. */
 void twheel_check_store(struct twheel_check *c, u32 id, u64 expires)
 {
 	struct twheel_check_timer *timer = &c->timers[id];
@@ -224,7 +226,7 @@ struct twheel_check_before {
 	int work;
 };
 
-/* Check the end of a pop without a node: the scheme finished, or used up its work. */
+/* Check a pop that returned no node: the scheme finished @target, or used up its work. */
 static void check_nothing(struct twheel_check *c, u64 target, int work)
 {
 	u64 clock = c->t->s.clock;
@@ -242,8 +244,8 @@ static void check_nothing(struct twheel_check *c, u64 target, int work)
 
 /*
  * Check that a pop did not move more than it was allowed to, and counted its
- * moves. If it did anything at the tick of the clock, that tick had to be
- * the next one.
+ * moves. If it did anything without moving the clock, the tick of the clock had
+ * to be the next tick before.
  */
 static void check_conduct(struct twheel_check *c, bool popped,
 			  const struct twheel_check_before *before, int work)
@@ -284,8 +286,8 @@ static void check_popped(struct twheel_check *c, u32 id)
  * @target: the tick to move to
  * @work: limit of the work, see twheel_scheme_pop()
  *
- * Return: true if the end of @target takes another call, unless anything was
- * wrong.
+ * Return: true if another call is needed to finish @target. Always false after
+ * an error.
  */
 bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
 {
@@ -321,8 +323,9 @@ bool twheel_check_pop(struct twheel_check *c, u64 target, int *work)
 }
 
 /*
- * Check a sleep until the next tick that the scheme names. Before the levels have
- * anything to do, a wheel that may move more nodes names a tick at which a timer is due.
+ * Check the tick until which a wheel would sleep, after it moved up to @most refreshed nodes. A
+ * hierarchical wheel that moved fewer nodes must name a tick at which a timer is due, unless its
+ * levels have something to do before that.
  */
 void twheel_check_sleep(struct twheel_check *c, int most)
 {
@@ -345,7 +348,7 @@ void twheel_check_sleep(struct twheel_check *c, int most)
 	check_state(c, c->nr);
 }
 
-/* Move the clock to @target, take out every due timer, and count them. */
+/* Move the clock to @target, and take out every due timer. Returns the number of these timers. */
 u32 twheel_check_advance(struct twheel_check *c, u64 target)
 {
 	u64 popped = c->popped;
@@ -379,9 +382,9 @@ static const char *check_slot(const struct twheel_scheme *s, u32 nr,
 }
 
 /*
- * Check that the wheel looks at a level early enough to move its nodes one in a tick. A
- * later look may move the shares of several ticks together, if these are few nodes, and
- * at most half of the ticks that were left.
+ * Check that the wheel will look at a level again early enough to move one node in a tick. It may
+ * look later if it then moves the shares of several ticks together: few nodes, and the shares of
+ * at most half of the ticks that are left.
  */
 static void check_level(struct twheel_check *c, u32 level)
 {
@@ -393,7 +396,7 @@ static void check_level(struct twheel_check *c, u32 level)
 	const struct list_head *pos;
 	u64 count = 0, share;
 
-	/* The tick did not process this level yet. */
+	/* This tick has not come to the level yet, or the next tick looks at it anyway. */
 	if (s->level > level || ahead <= 1)
 		return;
 	list_for_each(pos, &s->slots[nr].nodes)
@@ -415,7 +418,7 @@ static void check_level(struct twheel_check *c, u32 level)
 		check_fail(c, c->nr, "too much is moved at once");
 }
 
-/* Check the state that the wheel keeps to save looks at each tick. */
+/* Check @levels and @recheck, which save the wheel from looking at all levels at each tick. */
 static void check_levels(struct twheel_check *c)
 {
 	const struct twheel_scheme *s = &c->t->s;

@@ -9,7 +9,7 @@
 #include "rng.h"
 #include "schemes.h"
 
-/* How often a scheme may use up its work without giving anything out. */
+/* Number of consecutive calls of pop that may use up their work without returning a node. */
 #define TWHEEL_CHECK_PAUSES	20000
 
 /*
@@ -43,8 +43,8 @@ struct twheel_check_timer {
  * @ops: operations done so far
  * @popped: number of expiries so far
  * @last: number of the last expired timer
- * @pauses: number of pauses with used up work since the last expiry
- * @wakeups: ticks asked for by the scheme with nothing done to its only timer
+ * @pauses: number of consecutive calls of pop that used up their work without returning a node
+ * @wakeups: number of wake-ups of the scheme since the last operation on its only timer
  * @armed: next wake-up of a tickless wheel, as a tick
  * @error: the first failure, in words, or NULL
  * @at: tick of the failure
@@ -81,7 +81,7 @@ u32 twheel_check_advance(struct twheel_check *c, u64 target);
 u32 twheel_check_slot_of(const struct twheel_check *c, u32 id);
 void twheel_check_slots(struct twheel_check *c);
 
-/* Set with the first scheme. NULL before that, for nodes without an oracle. */
+/* Asks the oracle for a later tick of a node. NULL before the first twheel_check_create(). */
 extern bool (*twheel_test_ask)(struct twheel_node *node);
 
 /*
@@ -92,11 +92,11 @@ extern bool (*twheel_test_ask)(struct twheel_node *node);
  * struct twheel_profile - a way of using a scheme
  * @name: its name
  * @timers: number of timers
- * @slots: number of slots, for schemes that leave the choice
- * @starts: set of ranges in random.c: how far away timers are started
- * @steps: set of ranges: how far the clock moves
+ * @slots: number of slots, for schemes that let the caller choose
+ * @starts: how far ahead timers are started, as a set of enum ticks of random.c
+ * @steps: how far the clock moves in a step, as such a set
  * @ops: average number of operations between two moves of the clock
- * @end: begin in the last 2^@end ticks, or anywhere if 0
+ * @end: begin in the last 2^@end ticks before U64_MAX, or anywhere if 0
  */
 struct twheel_profile {
 	const char *name;

@@ -5,8 +5,8 @@
  * Section 3.3 of Varghese and Lauck leaves the choice of the tree open. This
  * one is a heap in an array, as in java.util.Timer and
  * ScheduledThreadPoolExecutor. Each node also knows its place in the array, as
- * in the latter, so that a stop need not search. A start number settles ties,
- * so that equals come out in the order of their starts.
+ * in the latter, so that a stop need not search. Each start has a number, by
+ * which nodes of one tick come out in the order of their starts.
  */
 #include <linux/slab.h>
 
@@ -18,7 +18,7 @@ struct heap_entry {
 	struct twheel_node *node;
 };
 
-/* node->hint is the index of the node's entry, or HEAP_DUE when it has none. */
+/* node->hint is the index of the node's entry, or HEAP_DUE once the node is in the list @due. */
 #define HEAP_DUE	U32_MAX
 
 struct heap {

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requirements of the promises, in the plainest form
+ * The oracle: what a scheme promises, in the plainest form
  *
- * A list of all pending nodes, sorted by tick. A test tells the oracle about
+ * The oracle is a list of all pending nodes, sorted by tick. A test tells the oracle about
  * every start, restart and stop, and about every node that the scheme pops.
  * The oracle notes the first violation:
  *
  *  - a node expired that was not pending, or at another tick than its own
- *  - the clock went on to or past a tick at which something was left
- *  - of two nodes of one tick the later start expired first
+ *  - the clock passed a tick, or a tick ended, and a due node was left
+ *  - of two nodes of one tick, the node that was started later expired first
  *
- * For the last check every start has a number. A pending node may be restarted to
- * the same tick or to a later one. It may then take its place as if it started at any
- * time from its first start until the wheel moves it. The wheel moves it
- * at the latest when its old tick is over. So such a node has a range of numbers.
- * The nodes that expired in one tick are in order if a
- * number can be chosen from each range such that the numbers never fall.
+ * For the last check every start has a number. A pending node that is restarted to the same tick
+ * or to a later one may expire as if it had been started at any time between its first start and
+ * its move by the wheel. The wheel moves it at the latest when its old tick is over. So such a
+ * node has a range of numbers. The nodes that expired in one tick are in order if a number can be
+ * chosen from each range such that no number is smaller than the number of the node before.
  */
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -91,7 +90,7 @@ void twheel_oracle_restart(struct twheel_oracle *o,
 	twheel_oracle_start(o, e, expires);
 	if (!later)
 		return;
-	/* A node that is still late may also keep its earliest tick. */
+	/* If the new tick is late as well, the node may still expire at its earliest tick. */
 	if (expires <= o->clock)
 		e->earliest = earliest;
 	e->from = from;
@@ -100,7 +99,7 @@ void twheel_oracle_restart(struct twheel_oracle *o,
 	list_add_tail(&e->waiting, &o->waiting);
 }
 
-/* Limit the range of refreshed nodes: the wheel moves them until their old tick is over. */
+/* End the ranges of refreshed nodes whose old tick is over: the wheel has moved these nodes. */
 static void oracle_settle(struct twheel_oracle *o)
 {
 	struct twheel_oracle_entry *e, *tmp;
@@ -114,7 +113,7 @@ static void oracle_settle(struct twheel_oracle *o)
 	}
 }
 
-/* Move on to @clock, the clock of the scheme, which finished all ticks before it. */
+/* Note that the clock of the scheme is @clock now. @done: the scheme finished this tick, too. */
 static void oracle_advance(struct twheel_oracle *o, u64 clock, bool done)
 {
 	if (clock < o->clock)
@@ -147,7 +146,7 @@ void twheel_oracle_popped(struct twheel_oracle *o,
 	twheel_oracle_stop(o, e);
 }
 
-/* Check a scheme that used up its work. @clock is the scheme's clock. */
+/* Check a scheme whose pop used up its work. @clock is the scheme's clock. */
 void twheel_oracle_paused(struct twheel_oracle *o, u64 clock)
 {
 	oracle_advance(o, clock, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The requirements of the promises, in the plainest form
+ * The oracle: what a scheme promises, in the plainest form
  */
 #ifndef _TWHEEL_TEST_ORACLE_H
 #define _TWHEEL_TEST_ORACLE_H
@@ -11,11 +11,11 @@
 /**
  * struct twheel_oracle_entry - what the oracle knows of a node
  * @link: link in the oracle's list, sorted by @tick; empty if not pending
- * @waiting: link in the oracle's list of nodes still to be moved by the wheel
+ * @waiting: link in the oracle's list of refreshed nodes that the wheel has yet to move
  * @expires: requested tick
  * @tick: tick of the expiry
- * @earliest: earlier tick for the expiry, also right
- * @old_tick: tick before a refresh. The wheel moves the node until its end
+ * @earliest: first tick at which the expiry is right. After a late restart it is before @tick
+ * @old_tick: tick before a refresh. The wheel moves the node before this tick is over
  * @from: first start number to order the node by
  * @to: last start number to order the node by
  */
@@ -37,7 +37,7 @@ struct twheel_oracle_entry {
  * @clock: latest begun tick
  * @done: the tick at @clock is finished
  * @pending: number of entries
- * @starts: starts and restarts so far, which number each of them
+ * @starts: number of starts and restarts so far, which is the number of the next one
  * @order: lowest start number allowed for the tick's next node
  * @error: the first failure, in words, or NULL
  */

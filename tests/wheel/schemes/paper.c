@@ -159,7 +159,7 @@ static void sorted_collect(struct twheel_test_scheme *t)
 
 /* Scheme 4. */
 
-/* node->hint of a node that is in the list, or due. */
+/* node->hint of a node that is in the unsorted list, or due. */
 #define PLAIN_NO_SLOT	U32_MAX
 
 static void plain_start(struct twheel_test_scheme *t, struct twheel_node *node)

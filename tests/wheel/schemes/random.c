@@ -17,8 +17,8 @@ enum ticks {
 	SHORT = BIT(3),	/* two windows of the level above */
 	LONG = BIT(4),	/* any number of bits up to 64 */
 	EDGE = BIT(5),	/* about an edge of a level */
-	BURST = BIT(6),	/* all to one tick, for a while */
-	NEXT = BIT(7),	/* ticks that the scheme names */
+	BURST = BIT(6),	/* the same tick, for a while */
+	NEXT = BIT(7),	/* the next tick of the scheme */
 };
 
 #define DENSE_TICKS	(TWHEEL_HIER_WINDOW / 4)
@@ -53,7 +53,7 @@ static u64 add_sat(u64 tick, u64 delta)
  * struct picker - picks ticks as a profile says
  * @rng: random numbers
  * @profile: the profile
- * @burst: present tick of BURST
+ * @burst: tick that BURST picks at present
  */
 struct picker {
 	struct twheel_rng *rng;
@@ -61,7 +61,7 @@ struct picker {
 	u64 burst;
 };
 
-/* Pick a tick of any length to begin at. */
+/* Pick the clock to begin at: a number of any length up to 60 bits, or near U64_MAX. */
 static u64 pick_clock(struct picker *p)
 {
 	if (p->profile->end)
@@ -118,7 +118,7 @@ static u64 pick_tick(struct picker *p, u32 set, u64 from)
 	}
 }
 
-/* Pick a tick to start a timer for. A few are late. */
+/* Pick a tick to start a timer for. A few of these ticks are in the past. */
 static u64 pick_expires(struct picker *p, u64 clock)
 {
 	u32 late = twheel_rng_below(p->rng, 64);
@@ -145,7 +145,7 @@ static u64 pick_step(struct picker *p, u64 clock, u64 next)
 
 	if (range != NEXT)
 		return max(clock, pick_tick(p, range, clock));
-	/* With nothing pending, take one step so as not to end too soon. */
+	/* If nothing is pending go on by one tick, as U64_MAX would end the run. */
 	if (next == U64_MAX)
 		return add_sat(clock, 1);
 	return max(clock, next);
@@ -175,7 +175,7 @@ static void random_op(struct twheel_check *c, struct picker *p, u32 id)
 	}
 }
 
-/* Step in portions of work, often after a sleep, with operations between the portions. */
+/* Move the clock in portions of work, half of the times with operations between the portions. */
 static void random_step(struct twheel_check *c, struct picker *p)
 {
 	int most = twheel_rng_below(p->rng, 2) ? 4 : 1000, work = most;
@@ -202,7 +202,7 @@ static void random_step(struct twheel_check *c, struct picker *p)
  * @rng: random numbers
  * @nr_ops: maximum number of operations, fewer if the clock reaches its end
  *
- * Return: the scheme and its oracle after that, or NULL if there is no memory.
+ * Return: the scheme and its oracle after the run, or NULL if there is no memory.
  */
 struct twheel_check *
 twheel_check_random(const struct twheel_test_scheme_ops *ops, const struct twheel_profile *profile,

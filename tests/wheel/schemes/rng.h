@@ -10,7 +10,7 @@
 /**
  * struct twheel_rng - random numbers that are the same everywhere: splitmix64
  * @state: its state
- * @input: 16-bit numbers of a fuzzer, returned before all others
+ * @input: 16-bit numbers of a fuzzer, which are returned before any number of splitmix64
  * @left: number of bytes in @input
  */
 struct twheel_rng {

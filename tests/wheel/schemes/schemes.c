@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of all schemes, and what the simple ones share
+ * The table of all schemes, and what schemes 1 to 5 share
  *
- * The simple ones process a tick in two steps. First they move the due nodes to
- * a separate list, in the order in which they have to come out. Then they pop
- * them from there. A node that is started late in the middle of a tick can thus
- * not be mistaken for one of this tick.
+ * Schemes 1 to 5 process a tick in two steps. First they move the due nodes to a separate list, in
+ * the order in which the nodes have to expire. Then they pop the nodes from there. So a node that
+ * is started late, in the middle of a tick, cannot be mistaken for a node of this tick.
  */
 #include "schemes.h"
 
@@ -20,7 +19,7 @@ twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES] = {
 #include "wheels.h"
 };
 
-/* Begin with nothing pending after tick @clock. */
+/* Initialise a scheme without pending nodes, whose first tick is @clock + 1. */
 void twheel_test_init(struct twheel_test_scheme *t,
 		      const struct twheel_test_scheme_ops *ops, u64 clock)
 {

@@ -14,16 +14,16 @@
  *   6       hashed         hashed wheel                O(1)     O(n / slots)
  *   7       hier           hierarchical wheel          O(1)     O(1)
  *
- * 6 and 7 are the sources of the module itself, by wheels.h. All follow the contract of
- * twheel_scheme.h. The others do not move nodes in small portions, however: their
- * pop never uses up its work, and always finishes its ticks.
+ * Schemes 6 and 7 are the sources of the module itself, see wheels.h. All schemes follow the
+ * contract of twheel_scheme.h. But schemes 1 to 5 do not work in small portions: their pop never
+ * uses up its work, and always finishes its ticks.
  *
  * Compiles in the kernel, and in user space with tests/wheel/shims/native.
  */
 #ifndef _TWHEEL_TEST_SCHEMES_H
 #define _TWHEEL_TEST_SCHEMES_H
 
-/* A node is not part of a timer. Suites ask for deadlines by corrupted.h. */
+/* A node is not part of a timer. Suites include corrupted.h, by which wheels ask the oracle. */
 #ifndef TWHEEL_SLOT_ASK
 #define TWHEEL_SLOT_ASK(node)	((void)(node), false)
 #endif
@@ -35,9 +35,9 @@ struct twheel_test_scheme;
 /**
  * struct twheel_test_scheme_ops - a scheme
  * @name: its name in tests and in benchmarks
- * @create: make an empty scheme from @clock on, with room for at least @capacity
- *	nodes. @slots, a power of two, is for schemes that leave the
- *	choice. NULL if there is no memory
+ * @create: make an empty scheme whose clock is @clock, with room for at least @capacity
+ *	nodes. @slots is the number of slots, a power of two, for schemes that let the
+ *	caller choose. Returns NULL if there is no memory
  * @destroy: free the scheme, and forget nodes that are still pending
  * @start: start a node, like twheel_scheme_start()
  * @restart: move a node, like twheel_scheme_refresh() or twheel_scheme_restart()
@@ -68,8 +68,8 @@ struct twheel_test_scheme_ops {
  * struct twheel_test_scheme - timers kept by one scheme
  * @ops: the scheme
  * @s: the wheel. Other schemes use only its clock and number of pending nodes
- * @turn: number of nodes left to take the shorter way, in wheels
- * @due: nodes due at the clock and not popped yet, except in wheels
+ * @turn: in wheels, number of nodes to take with twheel_scheme_due() before the next full pop
+ * @due: in other schemes, nodes that are due at the clock and not popped yet
  */
 struct twheel_test_scheme {
 	const struct twheel_test_scheme_ops *ops;
@@ -97,12 +97,12 @@ extern const struct twheel_test_scheme_ops
 #include "wheels.h"
 	twheel_test_list;
 
-/* All of them, in the order of enum twheel_test_scheme_nr. */
+/* All schemes, in the order of enum twheel_test_scheme_nr. */
 extern const struct twheel_test_scheme_ops * const
 twheel_test_schemes[TWHEEL_TEST_NR_SCHEMES];
 
 /*
- * Functions that all share but the wheels of the module.
+ * Functions that schemes 1 to 5 share.
  */
 
 /* Returns the tick at which a node expires if it is started now. */

@@ -44,7 +44,7 @@ static void wheel_start(struct twheel_test_scheme *t, struct twheel_node *node)
 	twheel_scheme_start(&t->s, node);
 }
 
-/* Move a node. Out of line, as in the module: the refresh saves no registers for it. */
+/* Move a node. Out of line, as in the module, so that a refresh need not save registers. */
 static noinline void wheel_move(struct twheel_test_scheme *t,
 				struct twheel_node *node, u64 expires)
 {
@@ -63,7 +63,7 @@ static void wheel_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 	twheel_scheme_stop(&t->s, node);
 }
 
-/* Pop a node as expire_tick() does: by the shorter way, once per turn by the long one. */
+/* Pop a node like expire_tick(): most by twheel_scheme_due(), one per turn by a full pop. */
 static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 				     int *work)
 {

@@ -2,7 +2,7 @@
 /*
  * The schemes of the module, each with its source and its name
  *
- * With WHEEL(name) defined these are the names, else the sources.
+ * With WHEEL(name) defined, this file lists the names. Otherwise it includes the sources.
  */
 #ifdef WHEEL
 WHEEL(hashed)

@@ -93,7 +93,7 @@ static inline unsigned int sim_first(unsigned long mask)
 #define cpumask_any_but(mask, cpu) \
 	sim_first(sim_mask(mask) & ~BIT(cpu))
 
-/* All are possible. */
+/* Every CPU is possible. */
 #define for_each_possible_cpu(cpu) \
 	for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++)
 #define for_each_online_cpu(cpu) \
@@ -146,7 +146,7 @@ enum hrtimer_mode {
 struct hrtimer {
 	struct list_head link;	/* link in the queue of its CPU */
 	ktime_t expires;	/* time to fire */
-	/* Function to call then */
+	/* Function to call at that time */
 	enum hrtimer_restart (*function)(struct hrtimer *hrtimer);
 	unsigned int cpu;	/* CPU that queues or runs it */
 	bool queued;
@@ -168,7 +168,7 @@ struct hrtimer {
 		u64 clock;
 		const void *cursor;
 		u64 tick;	/* last tick of which a timer expired */
-		u64 newest;	/* order of the latest start among its timers that expired */
+		u64 newest;	/* order of the latest start of an expired timer of @tick */
 	} held;			/* for oracle_base.c */
 };
 
@@ -200,8 +200,8 @@ struct sim_task {
 	void (*fn)(struct sim_task *task);	/* body of the task */
 	unsigned int nr;
 	unsigned int cpu;			/* CPU that it runs on, or last ran on */
-	int prio;				/* priority on PREEMPT_RT, the highest is first */
-	int boost;				/* priority lent by its waiters */
+	int prio;				/* priority on PREEMPT_RT, the highest runs first */
+	int boost;				/* priority lent by tasks that wait for its locks */
 	bool pinned;				/* flag: bound to @cpu */
 	int no_migration;			/* depth of spinlocks and local_bh_disable() */
 	bool done;				/* flag: the task ended */
@@ -360,7 +360,7 @@ void sim_free_rcu(struct rcu_head *rcu);
 	} while (0)
 #define kfree_rcu(ptr, member)	kvfree_rcu(ptr, member)
 
-/* linux/sched/isolation.h: some CPUs are isolated, and that changes */
+/* linux/sched/isolation.h: any CPUs are isolated, and the scenario changes them at any time */
 
 #define housekeeping_test_cpu(cpu, type) true
 
@@ -412,7 +412,7 @@ extern u64 sim_asked;
 #define DEFINE_EVENT(class, name, proto, args) \
 	TRACE_EVENT(name, TP_PROTO(proto), args)
 
-/* linux/xarray.h: a few wheels by number */
+/* linux/xarray.h: an array of pointers to wheels */
 
 #define SIM_XA_MAX	1024
 #define XA_PRESENT	0

@@ -2,9 +2,9 @@
 /*
  * The kernel's headers for the simulation: accesses to memory and their order
  *
- * simulation.mk compiles everything with sim_session.h, which includes this file by way of
- * sim_machine.h, and makes an empty file of each name that the sources include. Headers that
- * are the same in any program are in native/.
+ * simulation.mk puts sim_session.h in front of each source. This header includes sim_machine.h,
+ * which includes this file. In place of the headers that the sources include, simulation.mk makes
+ * empty files. Headers that are the same in any program are in native/.
  */
 #ifndef _SIM_ORDER_H
 #define _SIM_ORDER_H
@@ -17,17 +17,17 @@
 /*
  * The simulation
  *
- * A point is where another CPU or an interrupt may come between. Most points
- * only move the clock.
+ * A point is a call of sim_point(), where another CPU, task or interrupt may run. Most
+ * points only move the clock.
  */
 
 #define SIM_CPUS	3
 
 struct sim_task;
 
-/* Known stores of each CPU */
+/* Knowledge of the stores that each CPU made, see weak.c */
 struct sim_clock {
-	uint32_t nr[SIM_CPUS];	/* number of stores, by CPU. See weak.c */
+	uint32_t nr[SIM_CPUS];	/* number of known stores of each CPU */
 };
 
 enum sim_order {
@@ -37,21 +37,21 @@ enum sim_order {
 	SIM_FULL,
 };
 
-/* The state that is used most often */
+/* The part of the simulation's state that is used most often */
 struct sim_run {
 	uint64_t now;		/* time on the clock of the wheels, ns */
 	/* Lag of CLOCK_MONOTONIC behind @now. 0 if the wheels use CLOCK_MONOTONIC */
 	uint64_t behind;
 	uint64_t woke;		/* time of the last resume, on CLOCK_MONOTONIC, ns */
 	uint64_t next_event;	/* time of the next event on any CPU, ns */
-	int left;		/* points before the scheduler decides again */
-	unsigned int step_ns;	/* time that a point takes */
+	int left;		/* number of points before the scheduler decides again */
+	unsigned int step_ns;	/* time that a point takes, ns */
 	unsigned int cpu;	/* number of the running CPU */
 };
 
 extern struct sim_run sim;
 
-/* Lockless reads may find older values. */
+/* Flag: lockless reads may find older values, see weak.c. */
 extern bool sim_weak;
 
 void sim_decide(void);
@@ -85,7 +85,7 @@ static inline void sim_point(void)
 #undef WRITE_ONCE
 #undef smp_load_acquire
 
-/* The size of a pointer's target, 0 if it is no pointer. */
+/* Returns the size of a pointer's target, or 0 if @x is not a pointer. */
 #define sim_is_pointer(x)	(__builtin_classify_type(x) == 5)
 #define sim_pointee(x)							\
 	(sim_is_pointer(x) ?						\
@@ -125,7 +125,7 @@ static inline void sim_point(void)
 #define __init
 #define ____cacheline_aligned_in_smp
 
-/* linux/list.h: lists are changed under locks, so that no link is a point */
+/* linux/list.h: lists are changed under locks, so that their accesses need not be points */
 
 #pragma push_macro("READ_ONCE")
 #pragma push_macro("WRITE_ONCE")
@@ -148,7 +148,7 @@ struct task_struct;
 void sim_might_sleep(const char *where);
 void sim_wait(const bool *flag);
 
-/* Returns the running task of simulation-session. */
+/* Returns the running task. Only simulation-session has this function. */
 struct task_struct *sim_current(void);
 struct pid *task_tgid(struct task_struct *task);
 
@@ -178,7 +178,7 @@ struct pid *task_tgid(struct task_struct *task);
 
 /* linux/atomic.h */
 
-/* @new may use __old. */
+/* Sets *@p to @new, which may use the old value as __old. Returns the old value. */
 #define sim_atomic(p, new, how) ({					\
 	typeof(*(p)) __old;						\
 									\
@@ -191,7 +191,7 @@ struct pid *task_tgid(struct task_struct *task);
 		sim_weak_changed(p, sizeof(*(p)), how);			\
 	__old; })
 #define xchg(p, v)		sim_atomic(p, v, SIM_FULL)
-/* One that fails orders nothing. */
+/* A cmpxchg() that fails orders nothing. */
 #define cmpxchg(p, o, n) ({						\
 	typeof(*(p)) __was;						\
 									\
@@ -261,11 +261,11 @@ static inline void clear_bit_unlock(unsigned int nr, unsigned long *addr)
 
 #define cpu_dcache_is_aliasing()	false
 
-/* linux/nospec.h: no CPU guesses */
+/* linux/nospec.h: no simulated CPU speculates */
 
 #define array_index_nospec(index, size)	(index)
 
-/* linux/slab.h: nothing that is freed is used again in a run */
+/* linux/slab.h: freed memory is not allocated again in the same seed */
 
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_RETRY_MAYFAIL	0
@@ -283,7 +283,7 @@ void kvfree(const void *p);
 #define kzalloc(size, gfp)		sim_alloc(size)
 #define kfree(p)			kvfree(p)
 
-/* Allocate for sessions, which may take its time. */
+/* Allocates memory for sessions. May sleep for long. */
 void *user_alloc(size_t size);
 
 #define kvzalloc(size, gfp)		user_alloc(size)

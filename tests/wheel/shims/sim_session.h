@@ -15,7 +15,7 @@ kuid_t current_euid(void);
 
 /* linux/user_namespace.h */
 
-/* @root is the id that its root has in the initial one. */
+/* @root is the id of this namespace's root in the initial namespace. */
 struct user_namespace {
 	struct user_namespace *parent;
 	kuid_t owner;
@@ -62,7 +62,7 @@ struct file {
 	unsigned int f_mode;			/* FMODE_* */
 	unsigned int f_flags;			/* O_* */
 	void *private_data;
-	int refs;				/* descriptors, mappings and calls under way */
+	int refs;				/* number of descriptors, mappings and calls */
 	struct oracle_session *oracle;		/* record of the session */
 };
 
@@ -109,7 +109,7 @@ typedef int vm_fault_t;
 /* A page for user space to map */
 struct page {
 	void *addr;	/* its address */
-	int refs;	/* references by the session and by mappings */
+	int refs;	/* number of references, by the session and by mappings */
 };
 
 struct vm_area_struct {
@@ -253,7 +253,7 @@ void poll_wait(struct file *file, wait_queue_head_t *queue, poll_table *table);
 /* linux/sched/signal.h */
 
 bool signal_pending(const struct task_struct *task);
-/* Every signal has a handler. */
+/* No signal is fatal: each has a handler. */
 #define fatal_signal_pending(task)	false
 
 /* linux/seq_file.h: nothing is shown */
@@ -358,7 +358,7 @@ size_t copy_to_iter(const void *from, size_t size, struct iov_iter *iter);
 size_t iov_iter_zero(size_t size, struct iov_iter *iter);
 size_t fault_in_iov_iter_writeable(const struct iov_iter *iter, size_t size);
 
-/* linux/workqueue.h: one task does all works */
+/* linux/workqueue.h: one task runs all works */
 
 #define HZ	1000
 

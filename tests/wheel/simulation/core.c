@@ -2,10 +2,9 @@
 /*
  * Time, tasks, and the choice of the next task to run
  *
- * A decision, at a point, takes a task for this CPU, and the next CPU to run.
- * CPUs that are stopped, or spin for a held lock, are not taken. If none
- * is left the clock moves on to the next event. Without any event
- * the machine would hang: that is a failure.
+ * A decision, in sim_decide(), chooses a task for this CPU, and then the next CPU to run. It does
+ * not choose a CPU that is stopped, or that spins for a held lock. If no CPU can run, the clock
+ * moves on to the next event. If there is no event either, the module has hung, and the seed fails.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include "oracle.h"
 
 #define STACK		(64 * 1024)
-/* Decisions after which a seed has failed if no user program got any further. */
+/* Number of decisions without progress of any user program after which a seed has failed. */
 #define STEPS_MAX	500000
 #define NOTES		64
 #define NOTE_LEN	160
@@ -55,7 +54,7 @@ bool sim_chance(u32 one_in)
 	return !sim_below(one_in);
 }
 
-/* Note an event. The last ones are shown when a seed fails. */
+/* Note an event. The last NOTES events are printed when a seed fails. */
 void sim_note(const char *fmt, ...)
 {
 	char *note = notes[nr_notes++ % NOTES];
@@ -243,7 +242,7 @@ static bool can_run(const struct sim_cpu *cpu)
 		return true;
 	if (cpu->spins)
 		return !cpu->spins->owner;
-	/* Code that nothing preempts continues, be it an interrupt or a task. */
+	/* Code that cannot be preempted, of an interrupt or of a task, continues. */
 	if (!is_preemptible(cpu))
 		return true;
 	if (!is_idle(cpu->curr) && is_ready(cpu->curr))
@@ -296,7 +295,7 @@ static void stuck(void)
 	sim_fail("stuck: nobody can go on");
 }
 
-/* Suspend the system sometimes while no task has anything to do. */
+/* Sometimes suspend the system, when no CPU can run. Returns whether it was suspended. */
 static bool maybe_suspend(void)
 {
 	u64 slept;
@@ -354,7 +353,7 @@ unsigned int sim_other_cpu(void)
 	return cpu;
 }
 
-/* Let another task have this CPU. */
+/* Choose the task that this CPU runs next. */
 static void change_task(void)
 {
 	struct sim_cpu *cpu = this_sim_cpu();
@@ -410,7 +409,7 @@ void sim_decide(void)
 	go_on();
 }
 
-/* Let other tasks and CPUs run: this one has nothing to do until something happens. */
+/* Let other tasks and CPUs run: this task has nothing to do until something happens. */
 void sim_yield(void)
 {
 	if (sim_preemptible())
@@ -430,7 +429,7 @@ void sim_relax(void)
 	sim_decide();
 }
 
-/* Spend @ns, in small steps. */
+/* Let @ns of work pass, in steps between which other CPUs and interrupts may run. */
 void sim_spend(u64 ns)
 {
 	u64 part;
@@ -498,7 +497,7 @@ ktime_t ktime_mono_to_any(ktime_t tmono, int offs)
 struct block {
 	size_t size;		/* its size, 0 if it is freed */
 	size_t freed;		/* size that the block had when it was freed */
-	struct block *before;	/* the block that was allocated before */
+	struct block *before;	/* the block that was allocated before this one */
 } __attribute__((__aligned__(64)));
 
 static char arena[ARENA] __attribute__((__aligned__(4096)));

@@ -2,10 +2,9 @@
 /*
  * Interrupts, softirqs and hrtimers
  *
- * Hrtimers are all of HRTIMER_MODE_ABS_PINNED_SOFT. Their interrupt arrives when
- * the first one is due, or somewhat later, and raises a softirq. The softirq
- * runs when the interrupt returns, or in a task of its own, as always on
- * PREEMPT_RT.
+ * All hrtimers have the mode HRTIMER_MODE_ABS_PINNED_SOFT. The timer interrupt of a CPU arrives
+ * when its first hrtimer is due, or somewhat later, and raises a softirq. The softirq runs when
+ * the interrupt returns, or in the CPU's softirq thread, as always on PREEMPT_RT.
  */
 #include "sim.h"
 #include "oracle.h"

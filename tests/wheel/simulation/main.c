@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * simulation [seed=N] [seeds=N] [ops=N] [weak=1] [verbose=1]: run seeds, with the choices
- * that are common to the programs of the core and of sessions
+ * simulation [seed=N] [seeds=N] [ops=N] [weak=1] [verbose=1]: run seeds, with what is common
+ * to the programs of the core and of sessions
  *
- * Stops at the first seed that fails, with status 1. A seed is the same run again,
- * if @ops and @weak are the same. With @weak memory is weak, see weak.c.
+ * Stops at the first seed that fails, with status 1. The same seed, ops and weak always make
+ * the same run. With weak=1, lockless reads may find older values, see weak.c.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ static void run_seed(u64 seed)
 	sim_run_tasks(user);
 }
 
-/* CPU time, so that a slow machine has as much. A seed takes milliseconds. */
+/* Limit of the CPU time of a seed, which takes milliseconds. A busy machine does not use it up. */
 static const struct itimerval seed_limit = { .it_value.tv_sec = 60 };
 
 static void crash(int signal)
@@ -153,7 +153,7 @@ static void crash(int signal)
 	sim_fail(signal == SIGVTALRM ? "stuck: a loop without decisions" : "a wild pointer");
 }
 
-/* Catch crashes on a stack of their own: a task may crash for lack of stack. */
+/* Handle crashes on a separate stack, because a task may crash when its own stack overflows. */
 static void catch_crashes(void)
 {
 	static char stack[64 * 1024];

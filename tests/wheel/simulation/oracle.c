@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The promises of twheel to a timer, asserted
+ * Checks of what twheel promises about each timer
  *
- * A timer that expires after its tick must find its base held up since that tick
- * or longer, see oracle_base.c.
+ * If a timer expires after its tick, its base must have been held up since that tick or longer,
+ * see oracle_base.c.
  *
- * A deadline is known as a range: a call takes time, and calls of several CPUs
- * have no order. The range is exact where one task has a timer to itself.
+ * The oracle knows a deadline as a range, because a call takes time, and calls on several CPUs have
+ * no order. Only if one task has a timer to itself, the oracle knows whether the timer is pending.
  */
 #include "sim.h"
 #include "oracle.h"
@@ -34,7 +34,7 @@ void oracle_add(struct oracle_timer *t)
 	timers[nr_timers++] = t;
 }
 
-/* Returns the latest time of the tick to which a deadline is rounded up. */
+/* Returns the time of the tick at which a timer that is started by now is due at the latest. */
 static u64 due_at(u64 deadline)
 {
 	u64 tick_ns = scenario_ticks(1), tick = deadline / tick_ns + !!(deadline % tick_ns);
@@ -68,7 +68,7 @@ void oracle_store(struct oracle_timer *t, u64 word)
 	t->strict = false;
 	WRITE_ONCE(t->word, word);
 	t->stores[nr].order = oracle_next_order();
-	/* A start may have begun before the store was made. */
+	/* Note it again: a start that began before the store may have reset @next_word_due. */
 	note_word(t, word);
 }
 
@@ -80,9 +80,9 @@ static bool is_later(u64 word, const struct twheel_base *base)
 }
 
 /*
- * Check that a timer does not expire while a later deadline is stored. A store after the base
- * was locked may be too late. With weak memory the wheel may miss earlier stores as well, so
- * there the deadline counts that the wheel found.
+ * Check that a timer does not expire while a later deadline is stored. The wheel may miss a store
+ * that was made after the base was locked. With weak memory it may miss earlier stores as well, so
+ * then only the deadline that the wheel found counts.
  */
 static void check_word(const struct oracle_timer *t, const struct twheel_base *base)
 {
@@ -169,7 +169,7 @@ void oracle_started(struct oracle_timer *t, struct oracle_call *call, u64 high,
 		t->started += !was_pending;
 		if (!call->keeps)
 			t->word_due = t->next_word_due;
-		/* The timer may already have expired before this return. */
+		/* The timer may already have expired before the call returned. */
 		t->expect = t->expired == call->expired ? EXPECT_PENDING :
 			    EXPECT_UNKNOWN;
 	}
@@ -206,8 +206,8 @@ void oracle_stopped(struct oracle_timer *t, struct oracle_call *call, bool was,
 	check_expected(t, call, was);
 	t->stopped += was;
 	/*
-	 * A timer that is due may be expiring at this moment, at this call and at
-	 * the next one.
+	 * A timer that is due may be expiring at this moment. Then this stop, and the
+	 * next one as well, may not find it pending.
 	 */
 	if (was || (t->expect == EXPECT_UNKNOWN && sim.now < t->early))
 		t->expect = EXPECT_IDLE;
@@ -233,7 +233,7 @@ void oracle_drained(struct oracle_timer *t)
 
 /* Callbacks. */
 
-/* Check that no timer of the same tick and base expired before, and was started later. */
+/* Check that no timer of the same tick and base that was started later has expired earlier. */
 static void check_order(const struct oracle_timer *t, struct sim_held *held)
 {
 	if (!t->strict || hotplug_began)
@@ -259,7 +259,7 @@ static void check_time(const struct oracle_timer *t, struct twheel_base *base)
 			 t->nr, t->due, t->word_due, held->since);
 }
 
-/* Check an expiry, under the base's lock. A start after this point arms the timer again. */
+/* Check an expiry, under the base's lock. A start after this call arms the timer again. */
 void oracle_expires(const struct twheel_timer *timer)
 {
 	struct oracle_timer *t = container_of(timer, struct oracle_timer, timer);
@@ -297,7 +297,7 @@ void oracle_callback(struct oracle_timer *t)
 	/* The runtime counts from the first callback, because a run may be held up before it. */
 	if (!held->first)
 		held->first = awake;
-	/* Later it reads the clock at least every TIMERS_PER_CHECK timers. */
+	/* Then the run must end at its next clock read, at most TIMERS_PER_CHECK timers later. */
 	if (awake - held->first > RUN_NS_MAX &&
 	    ++held->work > TIMERS_PER_CHECK)
 		sim_fail("a run goes on for %llu ns", awake - held->first);

@@ -10,7 +10,7 @@
 
 #include "core/base.h"
 
-/* Most runtime, longest pause and most timers between two looks, as documented. */
+/* Documented limits: of runtimes and pauses, and of the timers of a run, a hold or a tick. */
 #define RUN_NS_MAX	(250 * NSEC_PER_USEC)
 #define PAUSE_NS_MAX	(1000 * NSEC_PER_USEC)
 #define PAID_DEBT_NS_MAX	(12 * 1000 * NSEC_PER_USEC)
@@ -43,17 +43,17 @@ struct oracle_timer {
 	u64 next_early;			/* @early after the calls that returned */
 	u64 due;			/* time of the latest tick that the timer may be due at */
 	u64 next_due;			/* @due after the calls in progress */
-	bool any;			/* flag: one of these calls started the timer */
-	bool mixed;			/* flag: two of these calls overlapped */
+	bool any;			/* flag: one of the calls in progress started the timer */
+	bool mixed;			/* flag: two calls that may start the timer overlapped */
 	bool known;			/* flag: the deadline is from @low to @high */
 	u64 low;			/* lower bound of the deadline */
 	u64 high;			/* upper bound of the deadline */
 	/* State, if @private and @plain */
 	enum oracle_expect expect;
 	bool quiet;			/* flag: stop_sync() returned, and no start followed */
-	bool strict;			/* flag: one start, and no call since */
+	bool strict;			/* flag: started once, so that its order is known */
 	u64 began;			/* order of the beginning of the last start */
-	u64 ended;			/* order of the return of that start */
+	u64 ended;			/* order of the return of the last start */
 	bool running;			/* flag: expired, and the callback did not return yet */
 	bool called;			/* flag: the callback began */
 	/* Deadlines that the owner stores, if @asks */
@@ -80,7 +80,7 @@ struct oracle_call {
 	u64 expired;	/* number of callbacks before the call */
 	bool running;	/* flag: the callback ran when the call began */
 	bool unknown;	/* flag: the result does not tell whether the timer was pending */
-	bool old;	/* flag: the call may count as made before one that returned */
+	bool old;	/* flag: the call may count as made before an earlier call */
 	bool keeps;	/* flag: the timer may keep the deadline that it had */
 };
 

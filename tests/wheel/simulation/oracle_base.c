@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The promises of twheel about its bases, asserted
+ * Checks of what twheel promises about its bases
  *
- * A base is held up while its hrtimer is overdue or its function runs. It is held
- * up between a kick and its interrupt, and in a pause. All that is the machine's
- * doing, or the promised pauses. @since is when it began to be held up without a
- * gap.
+ * Timers may be late while their base is held up, by the machine or by a pause that the throttle
+ * makes. A base is held up while its hrtimer is overdue, while the function of its hrtimer runs,
+ * between a kick and its interrupt, and in a pause. It has been held up without a gap since @since.
  */
 #include "sim.h"
 #include "oracle.h"
 
-/* The counters of a base when the holder of its lock took it. */
+/* The counters of the base that each CPU locked last, when the CPU took the lock. */
 static struct twheel_counters before[SIM_CPUS];
 static u64 cascaded_before[SIM_CPUS];
-/* Place of that moment in the order of the stores of deadlines. */
+/* Place of this moment in the order of stores of deadlines, and the last place in that order. */
 static u64 locked[SIM_CPUS], order;
 
 /* Number of times that a wheel asked for a deadline, and was told one. */
@@ -23,7 +22,7 @@ u64 sim_asked;
 static struct {
 	u64 at;
 	s64 debt_ns;
-	bool paid;	/* flag: some of it by payers */
+	bool paid;	/* flag: some of this time was taken by payers */
 } taken[SIM_CPUS];
 
 /* Number of timers that are checked when the lock of a sleeping base is released. */
@@ -62,8 +61,8 @@ static void hold_up(struct hrtimer *hrtimer)
 }
 
 /*
- * Note that the hrtimer of a base is cancelled. If it was overdue, a CPU that takes the base over
- * cancels it, and the base is held up.
+ * Note that the hrtimer of a base is cancelled, for example by a CPU that takes the base over. If
+ * the hrtimer was overdue, the base is held up from then on.
  */
 void oracle_cancelled(struct hrtimer *hrtimer)
 {
@@ -129,8 +128,8 @@ void oracle_run_begins(struct hrtimer *hrtimer)
 }
 
 /*
- * Check that the thread of a run finds its base's locks free, and knows that they are free: the
- * holder would be a waiter, perhaps with a low priority.
+ * Check that a run finds its base's locks free, and knows that they are free. Otherwise the run
+ * would sleep until another task, perhaps one with a low priority, releases the lock.
  */
 void oracle_takes(const struct sim_lock *lock)
 {
@@ -145,8 +144,8 @@ void oracle_takes(const struct sim_lock *lock)
 }
 
 /*
- * Note the end of a run. The next run need not begin in a softirq: a CPU that goes offline runs the
- * base, too.
+ * Note the end of a run. The next run may begin without oracle_run_begins(), because a CPU that
+ * goes offline runs the base as well, but not in a softirq.
  */
 void oracle_tick(const struct twheel_base *base)
 {
@@ -157,10 +156,11 @@ void oracle_tick(const struct twheel_base *base)
 }
 
 /*
- * Check that wheels take at most half of a CPU. Debts of long callbacks are forgotten.
- * Debts of payers are not, but up to some limit no wheel waits for them. A run is not
- * charged for the time from its last clock read to its end, in which the CPU may wait
- * for a lock, so a wheel that is busy for long may take a little more than half.
+ * Check that wheels take at most half of a CPU. The time that they took beyond half is a debt. Of a
+ * long callback the throttle forgives most of the debt, so a run counts at most 2 * RUN_NS_MAX. A
+ * debt of payers remains, but no wheel waits for it below PAID_DEBT_NS_MAX. A run is not charged
+ * for the time from its last clock read to its end, in which the CPU may wait for a lock, so a
+ * wheel that is busy for long may take a little more than half.
  */
 static void check_throttle(const struct sim_held *held,
 			   const struct twheel_base *base)
@@ -185,7 +185,7 @@ static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 
 	if (!base->throttled || !hrtimer->queued)
 		return;
-	/* Payers pay for their wake-ups, and wait for each other. */
+	/* A payer may pause for longer: it pays for its wake-ups, and waits for other payers. */
 	if (pause > (base->payer ? PAID_PAUSE_NS_MAX : PAUSE_NS_MAX))
 		sim_fail("a pause of %lld ns", pause);
 	if (!SIM_RT && !base->payer && held->waited && held->expired == base->counters.expired &&
@@ -256,9 +256,9 @@ bool oracle_is_before_lock(u64 order)
 }
 
 /*
- * Check that an expiring timer is in the histogram, as late as at the last look of the run
- * at the clock. That look was between the beginning of the run and now. A timer that became due
- * in a sleep is late from the first run after that.
+ * Check that an expiring timer is counted in the histogram with its lateness at the last clock read
+ * of the run, which was between the beginning of the run and now. A timer that became due while the
+ * system slept is late from the first run after the sleep.
  */
 void oracle_lateness(const struct twheel_timer *timer)
 {
@@ -291,8 +291,8 @@ static void check_lateness(const struct twheel_base *base)
 }
 
 /*
- * Check that no sleep counts as lateness: ticks and timers are late from the last resume on
- * at the earliest. Only a sleep forgives lateness.
+ * Check that the time of a suspend does not count as lateness: ticks and timers are late from the
+ * last resume on at the earliest. Nothing else than a suspend may forgive lateness.
  */
 static void check_sleep(struct twheel_base *base, const struct twheel_counters *then)
 {
@@ -336,8 +336,8 @@ static void check_wakes(const struct twheel_base *base, const struct twheel_node
 }
 
 /*
- * Check that a sleeping base wakes up in time for each timer, or for some of a crowd,
- * even if timers were started or restarted while it slept.
+ * Check that a sleeping base wakes up in time for its timers, up to CHECKED_ASLEEP of them, even
+ * if timers were started or restarted while it slept.
  */
 static void check_asleep(const struct twheel_base *base)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * core/throttle.c, and a reset of its variables to the state in which the
- * module is loaded
+ * core/throttle.c, and a function that resets its variables to their values in a
+ * module that was just loaded
  */
 #include <linux/string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * core/wheel.c, and a reset of its variables to the state in which the module
- * is loaded
+ * core/wheel.c, and a function that resets its variables to their values in a
+ * module that was just loaded
  */
 #include "core/wheel.c"
 #include "scenario.h"

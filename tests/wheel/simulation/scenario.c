@@ -59,10 +59,10 @@ static struct user_timer others[SIM_USERS];	/* each on a wheel of its own */
 static struct user_end ends[ENDS];
 static spinlock_t locks[LOCKS];	/* taken by tasks and callbacks */
 static struct twheel *wheel;
-static int devices;		/* number of interrupts and softirqs of devices that call twheel */
+static int devices;		/* number of device interrupts and softirqs in progress */
 static u32 callback_ns;		/* upper bound of the length of a callback */
 static u64 order;		/* number of the last work that was queued or called */
-static bool isolation;		/* CPUs become isolated, and housekeeping again */
+static bool isolation;		/* flag: tasks change which CPUs are isolated */
 static u32 crowd_size;		/* number of timers of the crowd */
 static u64 crowd_at;		/* deadline of the crowd */
 static bool crowd_waits;	/* flag: the crowd is not started yet */
@@ -70,7 +70,7 @@ static bool crowd_stored;	/* flag: deadlines were stored for it */
 
 #define USERS_MAX	1000
 #define USERS_OFTEN	200	/* most users, as a rule */
-#define USERS_PER_MS	50	/* payers of a period */
+#define USERS_PER_MS	50	/* number of payers that run in a period */
 
 /* The wheel of one of many users */
 struct user_wheel {
@@ -121,7 +121,10 @@ static bool is_known(const struct oracle_timer *o)
 	return o->private && o->plain && o->known && o->expect == EXPECT_PENDING;
 }
 
-/* Start a timer. twheel_start() needs no lock if it finds the timer pending. */
+/*
+ * Start a timer with twheel_start(). It takes no lock if it finds the timer pending, so with weak
+ * memory it may count as made before an earlier call.
+ */
 static int start_unlocked(struct oracle_timer *o, struct oracle_call *call,
 			  u64 delay)
 {
@@ -150,7 +153,7 @@ static const char * const how_names[] = {
 	"start", "start on a CPU", "start at a time", "restart", "reduce", "start again",
 };
 
-/* @when: a delay for the first two functions, and a time for the others. */
+/* Start a timer. @when: a delay for START and START_ON, a time for the other functions. */
 static int call_start(struct oracle_timer *o, enum how how, u64 when, unsigned int cpu)
 {
 	bool known = is_known(o) && !o->in_flight, is_delay = how <= START_ON;
@@ -390,7 +393,7 @@ static void callback_of(struct user_timer *ut)
 		break;
 	case AGAIN:
 		if (sim_chance(2)) {
-			/* Later starts move the start that is noted here. */
+			/* Later starts in this callback only move the timer: it remains pending. */
 			if (do_start(ut, DEFER) >= 0)
 				/* Pairs with do_stop(). */
 				smp_store_release(&ut->noted, ut->o.expired);
@@ -484,7 +487,7 @@ static void lock_and_wait(void)
 		local_bh_enable();
 }
 
-/* Wait for one of many callbacks of a run, with a lock held that the others want. */
+/* Wait for one of many callbacks of a run, with a lock held that other callbacks want. */
 static void rendezvous(void)
 {
 	u64 at = sim.now + sim_below(scenario_ticks(3));
@@ -518,9 +521,9 @@ static void setup(struct user_timer *ut)
 }
 
 /*
- * Let a timer expire on another CPU, without sleeping or taking a lock after its callback begins
- * there. Forward the timer while the callback is about to note a start, or stop it after that,
- * with weak memory after a deferred start that this CPU does not know of.
+ * Let a timer expire on another CPU, and restart it while its callback there is about to note a
+ * start, or stop it after that. With weak memory, stop it after a deferred start that this CPU need
+ * not know of. So this task neither sleeps nor takes a lock once the callback has begun.
  */
 static void disturb_callback(struct user_timer *ut, bool stop)
 {
@@ -574,7 +577,7 @@ static void do_store(struct oracle_timer *o)
 	}
 }
 
-/* Store later deadlines for the crowd, some of them before its slots are moved. */
+/* Store later deadlines for the crowd. The wheel may move it to inner slots in the meantime. */
 static void store_crowd(void)
 {
 	u32 i;

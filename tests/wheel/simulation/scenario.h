@@ -10,10 +10,10 @@
 /* The progress of a seed's run, and the choices that hold for the whole run */
 struct scenario {
 	bool ready;			/* the first task set up all that is shared */
-	int busy;			/* tasks that are not over */
-	int ops_left;			/* operations left for all tasks */
+	int busy;			/* number of tasks that have not ended */
+	int ops_left;			/* number of operations left for all tasks together */
 	struct twheel_config config;	/* the default wheel */
-	bool prepared;			/* all CPUs have slots of it from the beginning */
+	bool prepared;			/* all CPUs have slots of the wheel from the beginning */
 	u32 far;			/* longest of the usual delays, ticks */
 };
 

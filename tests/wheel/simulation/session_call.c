@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls on /dev/twheel, each with its arguments, and its result judged
+ * Calls on /dev/twheel: choose the arguments, make the call, and check its result
  *
  * Most arguments are valid, and some are wrong. Their memory may be paged out,
- * or not mapped. Each call tells the oracle its effects.
+ * or not mapped. Each function tells the oracle what its call did.
  */
 #include <linux/err.h>
 #include <linux/uaccess.h>
@@ -91,7 +91,7 @@ static void *array(size_t size, bool harmless)
 	return to;
 }
 
-/* Returns whether a call met missing memory. */
+/* Returns whether a call failed with EFAULT. Checks that some of its memory is missing then. */
 static bool is_fault(long ret, const void *addr, size_t size)
 {
 	if (ret == -EFAULT && user_all_come(addr, size))
@@ -109,7 +109,7 @@ void call_check(const char *what, long ret, long most, const int *errors)
 	sim_fail("%s returns %ld", what, ret);
 }
 
-/* Make a call with entries of another size than that of version 1, which changes nothing. */
+/* Make a call with entries of another size than that of version 1. The call must fail. */
 static void try_other_size(struct user_file *f, unsigned int command, void *args, u32 *size)
 {
 	u32 right = *size;
@@ -405,7 +405,7 @@ static u64 some_word(const struct oracle_session *os)
 	}
 }
 
-/* Store many words, just when the timer is due. */
+/* Store many words for a timer, just when it is due. */
 static void store_many(struct user_file *f, u32 nr)
 {
 	const struct oracle_start *t = f->os->ids[self()][nr > 42].start;
@@ -505,7 +505,7 @@ static void call_read(struct user_file *f)
 	user_pages_back(self());
 	buf = array(size, false);
 	iov_iter_ubuf(&to, ITER_DEST, buf, size);
-	/* Two buffers, one after the other. */
+	/* Sometimes make two buffers of it, one after the other. */
 	if (size && sim_chance(4)) {
 		part = sim_below(size);
 		to.ubuf = NULL;
@@ -542,7 +542,7 @@ static void call_poll(struct user_file *f)
 
 /* Listing. */
 
-/* List or drain. @seen: counts of each listed id of the task, NULL to drain. */
+/* List timers, or drain them if @seen is NULL. @seen: how often each id of the task was listed. */
 static long do_entries(struct user_file *f, u64 *cursor, u32 *seen,
 		       const struct oracle_call_of *call)
 {

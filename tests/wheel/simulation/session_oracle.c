@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The promises of /dev/twheel that only the simulated machine can see, asserted
+ * Checks of what /dev/twheel promises that only the simulated machine can see
  *
- * tests/life/starts.c judges what calls return. This file looks into the sessions. When one is
- * closed its table must hold exactly the timers that did not end. Its counters must agree with
- * the counts made there. No reader sleeps while an event is there.
+ * tests/life/starts.c checks what calls return. This file looks into the sessions. When a session
+ * is closed, its tables must hold exactly the timers that have not ended, and its counters must
+ * agree with the counts of tests/life/starts.c. No reader may sleep while an event is unread.
  */
 #include "oracle.h"
 #include "session_oracle.h"
@@ -12,7 +12,7 @@
 
 #define SESSIONS	32
 #define STARTS		16384
-/* Between two looks at the lock. */
+/* Limits of the events, starts and stops under one hold of a session's lock. */
 #define EVENTS_PER_LOCK	64
 #define OPS_PER_LOCK	16
 #define STOPS_PER_LOCK	64
@@ -91,7 +91,7 @@ static void check_timer(struct oracle_session *os, struct twheel_utimer *ut,
 			 t->nr);
 }
 
-/* Check the queue and the tables against the counters. Lock held. */
+/* Check the queue and the tables against the counters. The caller holds the session's lock. */
 static void check_table(struct oracle_session *os, struct twheel_session *s,
 			bool closes)
 {
@@ -131,7 +131,7 @@ static void check_table(struct oracle_session *os, struct twheel_session *s,
 	oracle_check_count(os, "armed", armed, s->timers - s->stats.unread);
 }
 
-/* Pages of pointers and chunks of the tables of a session. */
+/* Returns the number of pages of pointers and of chunks in the tables of a session. */
 static unsigned int pieces_of(const struct twheel_session *s)
 {
 	unsigned int pieces = 0;
@@ -331,7 +331,7 @@ void oracle_cpu_gone(void)
 {
 }
 
-/* Returns whether a later run wakes up the readers: a payer may be out of its slice. */
+/* Returns whether a later run wakes up the readers, because a payer has used up its slice. */
 static bool is_woken_later(const struct twheel_session *s)
 {
 	unsigned int cpu;
@@ -380,7 +380,7 @@ void oracle_run_over(const struct twheel_base *base, u64 began)
 	}
 }
 
-/* Check that no reader sleeps while an event is unread. A stopped CPU may be at work. */
+/* Check that no reader sleeps while an event is unread. A stopped CPU may yet wake the reader. */
 void oracle_idle(void)
 {
 	const struct oracle_session *os;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The promises of /dev/twheel that only the simulated machine can see */
+/* Checks of what /dev/twheel promises that only the simulated machine can see */
 #ifndef _SESSION_ORACLE_H
 #define _SESSION_ORACLE_H
 

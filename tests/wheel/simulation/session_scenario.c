@@ -3,9 +3,9 @@
  * The events of a seed of simulation-session: files of /dev/twheel, and tasks
  * that use them
  *
- * Each task has ids to itself in each session, of which the oracle knows nearly
- * all. Other ids are used by all tasks. All read, list and drain, and close what
- * others are using.
+ * Each task has its own ids in each session, about whose timers the oracle knows nearly
+ * everything. Other ids are used by all tasks. Each task also reads, lists and drains any
+ * session, and closes files that other tasks are using.
  */
 #include <linux/err.h>
 #include <linux/user_namespace.h>
@@ -27,7 +27,7 @@ void sim_device(bool softirq)
 {
 }
 
-/* Name the ids of each task: it chooses three, and the kernel the others. */
+/* Set the ids of each task: three are fixed, and the kernel will choose the others. */
 static void name_ids(struct oracle_session *os)
 {
 	static const u32 begins[] = { 0, 43, 23040 };
@@ -94,7 +94,7 @@ static void do_open(unsigned int nr)
 		call_setup(&fresh, true);
 	*f = fresh;
 	shared[nr] = false;
-	/* From now on other tasks use the descriptor. */
+	/* Other tasks may already use the descriptor, and may have closed it. */
 	if (f->file == fresh.file && fresh.os->shared_ids) {
 		user_get_file(fresh.file);
 		call_map(f, &fresh);
@@ -102,7 +102,7 @@ static void do_open(unsigned int nr)
 	}
 }
 
-/* Start timers that are due when the session closes. */
+/* Start timers, and sleep until some of them may be due, just before the session closes. */
 static void start_some(struct user_file *f)
 {
 	u32 i, n = sim_below(4);

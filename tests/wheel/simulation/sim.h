@@ -4,7 +4,7 @@
  *
  * All of it runs in one thread. A task is a coroutine. It calls sim_point() at each
  * access to shared memory, so that another task or an interrupt may come in between.
- * An interrupt is a call from there, on the stack of the task that it interrupts.
+ * An interrupt is a function call from sim_point(), on the stack of the interrupted task.
  */
 #ifndef _SIM_H
 #define _SIM_H
@@ -25,7 +25,7 @@
 
 #define SIM_RT		IS_ENABLED(CONFIG_PREEMPT_RT)
 #define SIM_USERS	5
-/* Each CPU has an idle task and a softirq thread. Then the users, and one kworker. */
+/* Tasks: an idle task and a softirq thread for each CPU, then the users, then one kworker. */
 #define SIM_FIRST_USER	(2 * SIM_CPUS)
 #define SIM_TASKS	(SIM_FIRST_USER + SIM_USERS + 1)
 #define SIM_NEVER	U64_MAX
@@ -49,7 +49,7 @@ struct sim_cpu {
 	u64 device_at;			/* time of the next device interrupt, ns */
 };
 
-/* Options of a seed, given or chosen */
+/* Options of a seed, given as arguments or chosen at random */
 struct sim_options {
 	u64 seed;
 	int ops;			/* number of operations of all tasks together */
@@ -61,7 +61,7 @@ extern struct sim_options sim_options;
 extern struct sim_cpu sim_cpus[SIM_CPUS];
 extern struct sim_task sim_tasks[SIM_TASKS];
 extern bool sim_memory_short;
-/* The machine is reliable: no CPU stops, no interrupt is late, no page and no memory is missing. */
+/* Flag: the machine is reliable. No CPU stops, no interrupt is late, no memory is missing. */
 extern bool sim_calm;
 void sim_vfail(const char *fmt, va_list args) __attribute__((__noreturn__));
 extern unsigned int sim_allocs_failed;

@@ -3,14 +3,14 @@
 # The core of twheel in a simulated machine, as a program of the host
 #
 # Its sources are compiled unmodified, with ../shims in place of the kernel's headers.
-# sim_order.h, sim_machine.h and sim_session.h have the differences to other programs. The
-# names by which the sources know these headers are made in DIR/shims.
+# sim_order.h, sim_machine.h and sim_session.h contain what differs from other programs. DIR/shims
+# has an empty file for each header that the sources include.
 #
 #	make O=DIR all		simulation and simulation-rt (CONFIG_PREEMPT_RT),
 #				simulation-session and simulation-session-rt
 #
-# BROKEN=DIR: what is in DIR is compiled instead of the source of that name, to
-# DIR. All else has to be there, and no header may differ.
+# BROKEN=DIR: compile each source in DIR in place of the source of the same name, and build the
+# programs in DIR. All other objects must already exist, and no header may differ.
 
 O ?= ../../../build/simulation
 TWHEEL ?= ../../..

@@ -5,7 +5,7 @@
 #include "sim.h"
 #include "oracle.h"
 
-/* Grace periods, which wait until each task was outside of a read-side critical section. */
+/* Callbacks of grace periods. A grace period ends when each task has left its critical section. */
 static struct rcu_head *rcu_first;
 
 /* Queued works, and whether there are any. */
@@ -89,7 +89,7 @@ void sim_irq_restore(bool off)
 }
 
 #ifdef CONFIG_PREEMPT_RT
-/* Take a sleeping lock. A waiter lends its priority. Any task may take a free lock. */
+/* Take a sleeping lock. A waiter lends its priority to the owner. Any task may take a free lock. */
 void spin_lock(spinlock_t *lock)
 {
 	sim_point();
@@ -204,8 +204,8 @@ static void queue_work(struct delayed_work *work, u64 at)
 }
 
 /*
- * Note the time for which a caller wants @work, in *@at, and return whether it is queued. The only
- * switch of tasks is here, so that queueing is one step for other tasks.
+ * Note in *@at the time for which a caller wants @work, and return whether @work is queued. Other
+ * tasks may run here, and not while the caller queues @work.
  */
 static bool is_queued_for(struct delayed_work *work, unsigned long delay, u64 *at)
 {
@@ -277,7 +277,7 @@ void sim_kworker(struct sim_task *task)
 			continue;
 		}
 		dequeue_work(work);
-		/* A caller that asks for a queued work must not wait for longer than it asked. */
+		/* A caller that asked for a queued work must not wait much longer than it asked. */
 		if (work->at > work->wanted + NSEC_PER_SEC / 2)
 			sim_fail("a work runs %llu ns after the time that a caller asked for",
 				 work->at - work->wanted);

@@ -163,7 +163,7 @@ bool user_sleeps(unsigned int task)
 	return waiter && sim_tasks[task].flag == &waiter->woken && !waiter->woken;
 }
 
-/* A program takes only locks of sessions with spin_lock_bh(). */
+/* The module takes only the locks of sessions with spin_lock_bh(). */
 
 void spin_lock_bh(spinlock_t *lock)
 {
@@ -199,7 +199,7 @@ static void unlock_queue(wait_queue_head_t *queue)
 	local_bh_enable();
 }
 
-/* Wake all pollers, and this number of readers. 0 is all of them. */
+/* Wake pollers, and up to @readers readers. If @readers is 0, wake all readers. */
 void user_wake(wait_queue_head_t *queue, int readers)
 {
 	struct user_waiter *waiter, *next;

@@ -159,7 +159,7 @@ void iov_iter_ubuf(struct iov_iter *iter, int direction, void *buf, size_t size)
 	};
 }
 
-/* Returns the place of the next piece, and limits @size to it. */
+/* Returns the address at the present offset, and limits *@size to the end of its buffer. */
 static void *next_piece(const struct iov_iter *iter, size_t *size)
 {
 	size_t offset = iter->iov_offset;
@@ -177,7 +177,7 @@ static void *next_piece(const struct iov_iter *iter, size_t *size)
 	return NULL;
 }
 
-/* Fill a buffer from the kernel, or with zeroes. */
+/* Copy @size bytes from @from to the buffers, or zeroes if @from is NULL. Returns their number. */
 static size_t fill(struct iov_iter *iter, const void *from, size_t size)
 {
 	size_t done = 0, part, reached;
@@ -266,7 +266,7 @@ void free_page(unsigned long addr)
 		put_page(virt_to_page((void *)addr));
 }
 
-/* Returns a page of words, or NULL without memory for it. */
+/* Fault in a page of words. Returns the page, or NULL if there was no memory for it. */
 static struct page *page_of_word(struct user_mapping *m, unsigned long nr)
 {
 	struct vm_fault vmf = { .vma = &m->vma, .pgoff = nr };

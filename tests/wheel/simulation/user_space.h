@@ -16,14 +16,14 @@
 
 #include "sim.h"
 
-#define USER_PAGES	6	/* of each program */
+#define USER_PAGES	6	/* number of pages of each program's memory */
 #define USER_MEMORY	(USER_PAGES * PAGE_SIZE)
-#define USER_MAPPED	4	/* most pages of words */
+#define USER_MAPPED	4	/* upper bound of the pages of mapped words */
 
 enum user_page {
 	USER_HERE,
-	USER_OUT,	/* paged out, and back once it is touched */
-	USER_TRAP,	/* paged out, back when it is touched, and out again soon */
+	USER_OUT,	/* paged out until the next access */
+	USER_TRAP,	/* paged out, and out again after each access */
 	USER_GONE,	/* not mapped */
 };
 
@@ -81,7 +81,7 @@ void user_signal(unsigned int task);
 bool user_sleeps(unsigned int task);
 
 /* session_call.c: calls on /dev/twheel that the tasks of a seed make */
-extern bool user_limits;	/* there are limits of timers that can be reached */
+extern bool user_limits;	/* flag: users have low limits, which their timers may reach */
 
 /* Check that a result is documented, or fail the seed. */
 void call_check(const char *what, long ret, long most, const int *errors);
@@ -100,7 +100,7 @@ void oracle_session_closes(struct oracle_session *os);
 void oracle_session_locked(spinlock_t *lock);
 void oracle_session_unlock(spinlock_t *lock);
 
-/* Returns the lead of the clock of the wheels in a program's time namespace, ns. */
+/* Returns where the lead of the wheels' clock in a program's time namespace is stored, in ns. */
 static inline s64 *user_offset(struct user_program *p)
 {
 	return sim.behind ? &p->time_ns.offsets.boottime :

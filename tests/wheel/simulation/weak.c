@@ -3,15 +3,17 @@
  * Weak memory: a lockless read may find an older value
  *
  * A store is in memory at once, and the values before it are remembered. A read
- * by a CPU that need not know of the store may still have one of these. A
- * reader cannot tell store buffers from reads out of order.
+ * by a CPU that need not know of the store may still return one of these values.
+ * That stands for store buffers as well as for reads out of order, because a
+ * reader cannot tell them apart.
  *
  * The knowledge of a CPU. Each CPU numbers its stores. A clock says for each
  * CPU how many of its stores are known. A CPU may not read a value that was
- * overwritten by a store it knows, nor a value older than its last one there. A
- * store carries a clock: the stores before it in the order that barriers
- * make. A CPU that reads the store knows these after a barrier of its own: a
- * release and an acquire, smp_wmb() and smp_rmb(), or the full barriers.
+ * overwritten by a store it knows, nor an older value than it last read or wrote
+ * at the same place. A store carries a clock: the stores that come before it in
+ * the order that barriers make. A CPU that reads the store knows these stores
+ * after a barrier of its own. Such pairs are a release and an acquire, smp_wmb()
+ * and smp_rmb(), or two full barriers.
  *
  * This memory is nowhere weaker than the kernel's memory model (LKMM) allows,
  * and stronger where that is simpler:
@@ -21,12 +23,12 @@
  * - A read never has a value of the future. A dependency is then as good as a
  *   barrier to a store.
  *
- * - After reading a store, the release of a CPU tells of everything that the CPU of
- *   the store did before it.
+ * - A release of a CPU that read a store also tells of everything that the CPU of
+ *   the store did before the store.
  *
- * - A task that begins to run, an interrupt of another CPU and CPU hotplug know all
- *   that was stored. So does the end of a grace period. The beginning of a grace
- *   period tells all CPUs.
+ * - A CPU knows all stores when a task begins to run on it, when an interrupt of
+ *   another CPU arrives, at the locks of CPU hotplug, and when a grace period ends.
+ *   When a grace period begins, all other CPUs learn what its CPU knows.
  *
  * - Plain accesses reach memory at once. The values they overwrite are forgotten.
  */
@@ -44,7 +46,7 @@ struct store {
 	u64 value;
 	struct sim_clock clock;	/* knowledge of a CPU that passes a barrier after reading it */
 	unsigned int cpu;	/* storing CPU */
-	u32 nr;			/* number of the store there, 0 if all know it */
+	u32 nr;			/* its number among the stores of @cpu, 0 if all CPUs know it */
 	u64 at;			/* time of the store */
 };
 
@@ -68,10 +70,10 @@ struct pointer {
 /* Place of a CPU in the order of stores */
 struct order {
 	struct sim_clock knows;			/* known stores */
-	struct sim_clock read;			/* knowledge after smp_rmb() or more */
-	/* The same, with the stores it read, to pass on to other CPUs */
+	struct sim_clock read;			/* knowledge after smp_rmb() or a full barrier */
+	/* @read, and the stores themselves that it read, to pass on to other CPUs */
 	struct sim_clock chain;
-	/* Clock of its plain stores, since its last barrier */
+	/* Clock that its plain stores carry, from its last barrier */
 	struct sim_clock told;
 	struct sim_clock unlocked;		/* knowledge at its last unlock */
 	struct pointer pointers[POINTERS];	/* last pointers that it read */
@@ -160,7 +162,7 @@ static bool is_stale(struct place *place)
 	return value_at(place->address, place->size) != newest(place)->value;
 }
 
-/* Prepare for a store. */
+/* Returns the record of a place in memory, prepared for a store. */
 static struct place *prepare(volatile void *address, u32 size)
 {
 	struct place *place = place_of(address);
@@ -226,7 +228,7 @@ void sim_weak_rmb(void)
 	join(&this_order()->knows, &this_order()->read);
 }
 
-/* Order the stores of this CPU itself. */
+/* Order the stores of this CPU so far before its later stores. */
 void sim_weak_wmb(void)
 {
 	struct order *order = this_order();
@@ -267,8 +269,8 @@ void sim_weak_atomic(volatile void *address, u32 size, enum sim_order how)
 }
 
 /*
- * Note a read-modify-write after it changed the value. It continues with the clock of
- * the store before it.
+ * Note a read-modify-write after it changed the value. It also carries the clock of the
+ * store that it read.
  */
 void sim_weak_changed(volatile void *address, u32 size, enum sim_order how)
 {
@@ -310,8 +312,8 @@ static bool knows(const volatile void *address, const struct store *store)
 }
 
 /*
- * Returns the place of the value that a read of @address finds. If it is a pointer,
- * @pointee is the size of its target, or else 0.
+ * Returns the address of the value that a read of @address finds. @pointee: size of the
+ * target if the value is a pointer, otherwise 0.
  */
 const volatile void *sim_weak_load(const volatile void *address, u32 size,
 				   u32 pointee, enum sim_order how)
@@ -357,8 +359,8 @@ static u64 until_when(const volatile void *address)
 }
 
 /*
- * Returns the time since which the value is not 0. Returns 0 if the store of that time is
- * forgotten.
+ * Returns the time since which the value at @address is not 0. Returns 0 if the store of that time
+ * is forgotten.
  */
 static u64 since(const volatile void *address)
 {
@@ -375,10 +377,10 @@ static u64 since(const volatile void *address)
 }
 
 /*
- * Returns whether a call that read @link, and then @value, counts as before some
- * other call. @value is written before @link is set, and may change later. Returns
- * false if the call found a value from before @link was set:
- * these two were never there together.
+ * Returns whether a call that read @link, and then @value, counts as made before an earlier call,
+ * because it read an old value. @value is written before @link is set, and may change later.
+ * Returns false if the call found a @value from before @link was set, because memory never had
+ * these two values together.
  */
 bool sim_weak_old(const volatile void *link, const volatile void *value)
 {
@@ -422,8 +424,8 @@ void sim_weak_unlock(struct sim_clock *clock)
 }
 
 /*
- * Returns whether this CPU knows the store by which @cpu freed a lock. The clock of the lock
- * may also have stores that @cpu passed on without a knowledge of its own.
+ * Returns whether this CPU knows the store by which @cpu freed a lock. Only that store counts: the
+ * clock of the lock may also have stores that @cpu passed on without knowing them itself.
  */
 bool sim_weak_knows(const struct sim_clock *clock, unsigned int cpu)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * examples/timers/loop.c and libuv, call by call: libuv PROGRAMS FIRST
+ * Compares examples/timers/loop.c with libuv, call by call. Usage: libuv PROGRAMS FIRST
  *
- * Each random program starts, stops and lets run the same timers in both, also in callbacks, at
- * the same times of a virtual clock. The calls of callbacks and the timeouts of the loops must
- * be the same. libuv before 1.45 calls a timeout of 0 in the iteration in which it is
- * started, so callbacks here do not start any.
+ * Each random program starts, stops and runs the same timers in both loops, at the same times of a
+ * virtual clock and also in callbacks. The calls of callbacks and the timeouts of the loops must
+ * be the same. libuv before 1.45 calls a timer with a timeout of 0 in the iteration in which it is
+ * started, so callbacks here do not start such a timer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 }
 
 /*
- * Each side draws for itself, the same numbers as long as it makes the same calls. @both draws
- * times.
+ * Draw a number below @end. Each side has its own generator, so that both sides draw the same
+ * numbers as long as they make the same calls. @both is for what the sides do not draw.
  */
 static unsigned int draw(struct side *side, unsigned int end)
 {
@@ -77,7 +77,7 @@ static void on_uv(uv_timer_t *timer)
 	called(&of_uv, timer - timers);
 }
 
-/* Do something to a timer of one side. */
+/* Start or stop a timer of one side. @least: the shortest timeout of a start. */
 static void act(struct side *side, unsigned int least)
 {
 	unsigned int nr = draw(side, HANDLES), what = draw(side, 8);
@@ -130,7 +130,7 @@ static void run_program(unsigned long program)
 			act(&of_uv, 0);
 		}
 		ours = backend_timeout(&loop);
-		/* Without a timer libuv does not sleep. */
+		/* Without a timer libuv has a timeout of 0. */
 		if (ours >= 0 && ours != uv_backend_timeout(&uv))
 			differ(program, "timeout", ours, uv_backend_timeout(&uv));
 		virtual_ms += draw(&both, 2) ? 1 : draw(&both, 30);

@@ -2,12 +2,12 @@
 /*
  * <twheel_timer.h> against a naive model
  *
- * Bytes are a program for a wheel: test_timers.c draws random ones, libFuzzer makes the bytes
- * of fuzz_timers.c. The model remembers of each timer what may be true of it. A mistake ends
- * the process.
+ * A program for a wheel is a string of bytes: test_timers.c draws random bytes, and libFuzzer makes
+ * those for fuzz_timers.c. The model remembers what may be true of each timer. If the wheel does
+ * anything else, the process ends.
  *
  * A timer has a key: its deadline, and the number of the operation that queued it there. In one
- * call, timers expire in the order of their keys. Of a key the model may know only a range:
+ * call, timers expire in the order of their keys. In two cases the model knows a key as a range:
  *
  *  - A timer that was pushed back may have been put into its place by any operation since
  *    its first start.
@@ -38,7 +38,7 @@ struct key {
  * @pending: the timer is pending
  * @from: lower bound of its key
  * @to: upper bound of its key
- * @not_in: number of the call in which it does not expire, 0 if there is none
+ * @not_in: number of the call in which the timer must not expire, or 0
  */
 struct subject {
 	struct twheel_timer *timer;
@@ -60,7 +60,7 @@ struct subject {
  * @end: last time that the wheel's clock can have
  * @call: number of the last call that may have expired timers, or of the round of
  *	twheel_timers_expired()
- * @last: key of the last expiry, of its bounds the lower one
+ * @last: highest lower bound of the keys of the timers that expired in this call
  * @expired: number of expiries
  */
 struct model {
@@ -110,7 +110,7 @@ static uint64_t add(uint64_t tick, uint64_t ticks)
 	return tick + ticks < tick ? UINT64_MAX : tick + ticks;
 }
 
-/* Take a time beside the edge of a slot. */
+/* Take a time at the edge of a slot, or one tick beside it. */
 static uint64_t take_edge(void)
 {
 	unsigned int shift = take() % 8 * 8;
@@ -148,7 +148,7 @@ static void create(struct subject *s)
 	s->timer->tag = s - model.subjects;
 }
 
-/* Note the bounds of the expiry of a timer that is started for @expires. */
+/* Note the bounds of the key of a timer that was started for @expires, and for @before before. */
 static void note_start(struct subject *s, uint64_t before, uint64_t expires)
 {
 	bool later = s->pending && expires > before;
@@ -192,7 +192,7 @@ static void start_between(struct subject *s, uint64_t earliest, uint64_t latest)
 	note_start(s, before, s->timer->expires);
 }
 
-/* Set the clock, as far as no deadline overflows. */
+/* Shift the clock and all deadlines, unless one of them would overflow. */
 static void shift(int64_t ticks)
 {
 	uint64_t least = ticks < 0 ? -(uint64_t)ticks : 0;
@@ -275,7 +275,7 @@ static struct subject *take_subject(void)
 	return &model.subjects[nr % model.nr];
 }
 
-/* Do something in a callback, or between two calls of expired(). */
+/* Start, stop or free timers in a callback, or after twheel_timers_expired() returned @self. */
 static void act(struct subject *self)
 {
 	struct subject *other;
@@ -362,9 +362,9 @@ static void advance(uint64_t now)
 			wrong("count of expiries");
 		if (model.operation > ENOUGH || calls++ > 100000)
 			wrong("no end");
-		/* A clock that went back makes the first call do nothing. */
+		/* If @now was before the clock, only the first call had to do nothing. */
 		now = model.now;
-		/* The program does something else, before all is done. */
+		/* Sometimes go on with the program before all due timers have expired. */
 		if (how >= 240)
 			return;
 	} while (check_next() <= model.now);
@@ -387,7 +387,7 @@ static void check_each(void)
 		wrong("each: other timers");
 }
 
-/* Start timers in order, in reverse or at random, more than a call may move or sort. */
+/* Start up to 4080 timers, more than a call may move or sort, in any order of deadlines. */
 static void start_many(void)
 {
 	unsigned int nr = take() * 16, i, apart = take(), order = take();

@@ -5,8 +5,8 @@
  * usage: test_timers [seeds=N] [first=N] [CASE...]
  *
  * The last case runs random programs against the model, which knows what expires, when and
- * in what order. The others count moves and wake-ups, or have memory of their own. The wheel
- * is included, so that a test sees how many timers it moved.
+ * in what order. The other cases count moves and wake-ups, or have memory of their own. The source
+ * of the wheel is included, so that a case can read how many timers the wheel moved.
  */
 #include "twheel_timer.c"
 
@@ -22,7 +22,7 @@ static const char *failed;
 /**
  * struct item - a timer of a program
  * @timer: the timer
- * @order: number of the last call among the calls of all items, from 1
+ * @order: number of its last callback, among the callbacks of all items, from 1
  */
 struct item {
 	struct twheel_timer timer;
@@ -105,7 +105,7 @@ static void many_timers_are_moved_before_they_are_due(void)
 
 	for (i = 0; i < NR(items); i++)
 		start_item(&items[i], 70000 + i % 100);
-	/* A loop that calls in each tick must move only a few timers in each call. */
+	/* A loop that could call in each tick must move only a few timers in each call. */
 	for (now = 1; now < 70100; now++) {
 		if (twheel_timers_next(w) > now)
 			continue;
@@ -161,7 +161,7 @@ static uint64_t draw(void)
 	return state;
 }
 
-/* Use a wheel of nanoseconds, with slots of a millisecond if the width is not a constant. */
+/* Make ticks nanoseconds, with slots of about a millisecond, if the width is not a constant. */
 static void be_exact(void)
 {
 #ifndef TWHEEL_TIMERS_WIDTH
@@ -172,7 +172,7 @@ static void be_exact(void)
 static struct item again[3];
 static unsigned int rounds;
 
-/* Restart the timer for the present, as a timeout of 0. */
+/* Restart the timer for the present time, like a timeout of 0, until @rounds is used up. */
 static void on_again(struct twheel_timer *timer)
 {
 	on_item(timer);
@@ -204,7 +204,7 @@ static void a_timer_due_now_expires_in_the_next_call(void)
 	check(twheel_timers_expired(w, now) == &again[0].timer);
 }
 
-/* With one callback in each call, timers that are always due must not keep others waiting. */
+/* Check that timers that are always due do not keep others waiting, with one callback per call. */
 static void timers_due_now_starve_nobody(void)
 {
 	struct item item = {};
@@ -228,8 +228,8 @@ static void timers_due_now_starve_nobody(void)
 }
 
 /*
- * A call that ends early leaves the clock behind, and timers of the present tick are in an outer
- * level.
+ * Let a call end early, which leaves the clock behind, so that timers for the present are in an
+ * outer level. Check that the program sleeps until the first of them nevertheless.
  */
 static void a_lagging_clock_sleeps_until_the_first_timer(void)
 {
@@ -249,7 +249,7 @@ static void a_lagging_clock_sleeps_until_the_first_timer(void)
 	check(go_to(far + 9) == 1 && second.order);
 }
 
-/* Deadlines in the tests of nanoseconds */
+/* Range of the deadlines in tests with nanoseconds */
 #define SPREAD	100000000000ULL
 
 static int compare_times(const void *a, const void *b)
@@ -259,7 +259,7 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A program that sleeps until next() wakes up once for each deadline, as with a heap. */
+/* Check that a program wakes up about once for each different deadline, as with a heap. */
 static void wakeups_are_those_of_a_heap(void)
 {
 	static struct item items[4000];
@@ -294,7 +294,7 @@ static void on_crowd(struct twheel_timer *timer)
 	on_item(timer);
 }
 
-/* Many timers of one slot: @spread 0 has equal deadlines, 1 random ones, 2 descending ones. */
+/* Expire many timers of one slot. Their deadlines are equal, random or descending, by @spread. */
 static void expire_crowd(unsigned int spread)
 {
 	static struct item items[20000];
@@ -332,7 +332,7 @@ static void a_crowd_is_sorted_in_parts(void)
 	}
 }
 
-/* A program that calls in each tick, and never asks for the next time. */
+/* Check that the clock rarely moves if a program calls in each tick without asking for the next. */
 static void empty_ticks_are_not_looked_at(void)
 {
 	unsigned int foreign, moves = 0;
@@ -354,7 +354,7 @@ static void empty_ticks_are_not_looked_at(void)
 	check(moves <= 2 * 100);
 }
 
-/* The memory of outer levels and rows is not touched before a timer needs it. */
+/* Check that the memory of outer levels and rows is not written before a timer needs it. */
 static void an_empty_wheel_is_small(void)
 {
 	static const char zeros[64];
@@ -370,7 +370,7 @@ static void an_empty_wheel_is_small(void)
 	twheel_timer_stop(w, &again[0].timer);
 }
 
-/* A full slot is moved in parts while the program is awake, and not by wake-ups of its own. */
+/* Check that a full slot is moved in parts when the program is awake, and hardly wakes it up. */
 static void a_program_that_is_awake_moves_timers(void)
 {
 	static struct item items[20000];
@@ -390,12 +390,12 @@ static void a_program_that_is_awake_moves_timers(void)
 	check(callbacks == NR(items));
 }
 
-/* A program whose ticks are wall-clock milliseconds, and the clock is set back by an hour. */
+/* Set the clock back by an hour, in a program whose ticks are wall-clock milliseconds. */
 static void a_clock_may_jump(void)
 {
 	struct item old = {}, item = {}, never = {}, first = {}, second = {};
 
-	/* The first one is in an outer level still. */
+	/* @first is still in an outer level when @second is started for the same tick. */
 	start_item(&first, 10000300);
 	go_to(10000000);
 	start_item(&second, 10000300);

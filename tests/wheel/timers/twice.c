@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program of three files with the timers: PART 1 and 2 are libraries with twheel_timer.c of
- * their own, by a prefix and by "static", and PART 0 uses both
+ * A program of three parts: PART 1 and 2 are libraries that each contain twheel_timer.c, one with
+ * a prefix and one with "static" functions, and PART 0 uses both libraries
  */
 #include <stdio.h>
 

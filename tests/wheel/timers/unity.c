@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that includes twheel_timer.c among its own files, and has names of the wheel
+ * A program that includes twheel_timer.c between its own code, which uses names of the wheel
  */
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))

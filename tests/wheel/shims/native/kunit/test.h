@@ -2,8 +2,8 @@
 /*
  * kunit/test.h for user space
  *
- * Enough of it to run the suites of tests/wheel/kunit unmodified, in a program that
- * prints TAP.
+ * The part of the kernel's header that is needed to run the suites of tests/wheel/kunit
+ * unmodified, in a program that prints TAP.
  */
 #ifndef _SHIM_KUNIT_TEST_H
 #define _SHIM_KUNIT_TEST_H

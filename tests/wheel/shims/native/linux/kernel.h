@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * linux/kernel.h for user space, and headers that are the same in any program: their
- * files include this one
+ * linux/kernel.h for user space, and the contents of other headers that are the same in any
+ * program: the files with the names of those headers include this one
  */
 #ifndef _SHIM_LINUX_KERNEL_H
 #define _SHIM_LINUX_KERNEL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * linux/sched.h for user space, and headers of a program with one thread: their files
- * include this one
+ * linux/sched.h for user space, and the contents of other headers for a program with one thread:
+ * the files with the names of those headers include this one
  */
 #ifndef _SHIM_LINUX_SCHED_H
 #define _SHIM_LINUX_SCHED_H

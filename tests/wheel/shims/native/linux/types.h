@@ -17,10 +17,10 @@
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, val)	(*(volatile typeof(x) *)&(x) = (val))
 
-/* One for the other: the pairs are the sources'. */
+/* The compiler's acquire for the kernel's. The sources say what it pairs with. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 
-/* For mutants: no statement. */
+/* Mutants put this in place of a statement. */
 #define barrier()	__asm__ __volatile__("" : : : "memory")
 
 #define compiletime_assert(condition, text)	_Static_assert(condition, text)
