@@ -81,8 +81,8 @@ static void a_stop_is_refused(struct kunit *test)
 }
 
 /*
- * Overwrite a link to node 2, then restart node 2 to an earlier tick, which moves it to another
- * slot. The links of its neighbours must stay as they are.
+ * Overwrite the link from node 1 to node 2, then restart node 2 to an earlier tick, which moves it
+ * to another slot. The link of node 3 must stay as it is.
  */
 static void a_move_leaves_the_neighbours_alone(struct kunit *test)
 {
@@ -139,7 +139,7 @@ static void a_tick_ends_with_a_node_in_two_lists(struct kunit *test)
 	}
 }
 
-/* Empty a corrupted wheel, as a drain or a dying CPU would. */
+/* Empty a corrupted wheel, as a drain does, or a CPU that goes offline. */
 static void any_comes_to_an_end(struct kunit *test)
 {
 	struct twheel_scheme *s = four(test, 10);

@@ -160,7 +160,7 @@ static void keep_busy(struct kunit *test, unsigned int nr)
 	KUNIT_EXPECT_LE(test, sum, 501 * MSEC);
 }
 
-/* Check that busy wheels share half of the time, within a factor of two of the first. */
+/* Check that busy wheels share half of the time. Each gets half to twice of what the first gets. */
 static void busy_wheels_share_half_of_the_time(struct kunit *test)
 {
 	unsigned int nr;
@@ -513,7 +513,7 @@ static void a_payer_waits_for_a_second_at_most(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2U, wheel.runs);
 }
 
-/* Check that payers that missed their periods do not all run in the same one. */
+/* Check that payers that missed their periods do not all run in the same later period. */
 static void what_was_late_does_not_come_at_once(struct kunit *test)
 {
 	struct crowd *crowd = begin_crowd(test, PAYERS_MAX);
@@ -681,14 +681,14 @@ static void run_mix(struct kunit *test, struct mix *mix)
 
 	while (now < MIX_LENGTH)
 		now = run_next(test, mix, now);
-	/* A payer without work left asks in an interrupt of its own, whose time is an estimate. */
+	/* A payer without work left asks in its own interrupt, whose time is only an estimate. */
 	KUNIT_EXPECT_LE(test, mix->crowd->taken, now * (mix->done ? 55 : 51) / 100);
 	if (users && !mix->done)
 		KUNIT_EXPECT_LE(test, now * 25 / 100, mix->crowd->taken);
 	KUNIT_EXPECT_LE(test, mix->loads[0].latest, 2 * MSEC);
 	if (mix->loads[0].nr <= 100)
 		KUNIT_EXPECT_LE(test, mix->loads[1].latest, MSEC);
-	/* With longer callbacks few payers find a slice in their period. */
+	/* With longer callbacks few payers get a slice in their period, so they may be later. */
 	if (mix->callback > 3200)
 		return;
 	/*

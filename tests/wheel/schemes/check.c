@@ -410,8 +410,8 @@ static void check_level(struct twheel_check *c, u32 level)
 		return;
 	}
 	/*
-	 * The share of the next tick. After nodes of several ticks moved
-	 * together, one or two ticks fewer are left.
+	 * The share of the next tick. It may be too high by two, because one or two ticks
+	 * fewer are left after nodes of several ticks moved together.
 	 */
 	share = div64_u64(count, left - ahead);
 	if (ahead * (max_t(u64, share, 3) - 2) > TWHEEL_CHECK_MOVED_TOGETHER)

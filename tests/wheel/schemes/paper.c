@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schemes 1, 2, 4 and 5: lists, one or a ring of them
+ * Schemes 1, 2, 4 and 5: a single list, or a ring of lists
  *
  * In the sections of Varghese and Lauck:
  *

@@ -360,7 +360,7 @@ void sim_free_rcu(struct rcu_head *rcu);
 	} while (0)
 #define kfree_rcu(ptr, member)	kvfree_rcu(ptr, member)
 
-/* linux/sched/isolation.h: any CPUs are isolated, and the scenario changes them at any time */
+/* linux/sched/isolation.h: some CPUs are isolated, and a scenario may change which */
 
 #define housekeeping_test_cpu(cpu, type) true
 

@@ -429,7 +429,7 @@ void sim_relax(void)
 	sim_decide();
 }
 
-/* Let @ns of work pass, in steps between which other CPUs and interrupts may run. */
+/* Spend @ns, in steps between which other CPUs and interrupts may run. */
 void sim_spend(u64 ns)
 {
 	u64 part;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * simulation [seed=N] [seeds=N] [ops=N] [weak=1] [verbose=1]: run seeds, with what is common
- * to the programs of the core and of sessions
+ * simulation [seed=N] [seeds=N] [ops=N] [weak=1] [verbose=1]: run seeds. This file is common to
+ * the programs of the core and of sessions
  *
  * Stops at the first seed that fails, with status 1. The same seed, ops and weak always make
  * the same run. With weak=1, lockless reads may find older values, see weak.c.

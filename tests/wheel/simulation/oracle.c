@@ -34,7 +34,7 @@ void oracle_add(struct oracle_timer *t)
 	timers[nr_timers++] = t;
 }
 
-/* Returns the time of the tick at which a timer that is started by now is due at the latest. */
+/* Returns the latest time at which a timer with @deadline is due, if it is started by now. */
 static u64 due_at(u64 deadline)
 {
 	u64 tick_ns = scenario_ticks(1), tick = deadline / tick_ns + !!(deadline % tick_ns);
@@ -57,7 +57,7 @@ static void note_word(struct oracle_timer *t, u64 word)
 	t->next_word_due = max(t->next_word_due, due_by_word(word));
 }
 
-/* Store a deadline, which the wheel finds when it asks for that of the timer. Record the store. */
+/* Store a deadline, which the wheel finds when it asks the timer's owner. Record the store. */
 void oracle_store(struct oracle_timer *t, u64 word)
 {
 	unsigned int nr = t->nr_stores++ % ORACLE_LATER;

@@ -15,7 +15,7 @@ static u64 cascaded_before[SIM_CPUS];
 /* Place of this moment in the order of stores of deadlines, and the last place in that order. */
 static u64 locked[SIM_CPUS], order;
 
-/* Number of times that a wheel asked for a deadline, and was told one. */
+/* Number of times that a wheel asked the owner of a timer, and was told a deadline. */
 u64 sim_asked;
 
 /* Time that ticks took on each CPU, less half of the time that passed. */
@@ -156,11 +156,11 @@ void oracle_tick(const struct twheel_base *base)
 }
 
 /*
- * Check that wheels take at most half of a CPU. The time that they took beyond half is a debt. Of a
- * long callback the throttle forgives most of the debt, so a run counts at most 2 * RUN_NS_MAX. A
- * debt of payers remains, but no wheel waits for it below PAID_DEBT_NS_MAX. A run is not charged
- * for the time from its last clock read to its end, in which the CPU may wait for a lock, so a
- * wheel that is busy for long may take a little more than half.
+ * Check that wheels take at most half of a CPU. The time that they took beyond half is a debt. The
+ * throttle forgives most of the debt of a long callback, so a run counts at most 2 * RUN_NS_MAX. It
+ * does not forgive debts of payers, but no wheel waits while such a debt is below PAID_DEBT_NS_MAX.
+ * A run is not charged for the time from its last clock read to its end, in which the CPU may wait
+ * for a lock, so a wheel that is busy for long may take a little more than half.
  */
 static void check_throttle(const struct sim_held *held,
 			   const struct twheel_base *base)
@@ -195,8 +195,9 @@ static void check_pause(struct hrtimer *hrtimer, struct twheel_base *base)
 }
 
 /*
- * Check that moves from an outer slot are spread over ticks. Refreshed timers have to
- * move at the tick of their old deadline, and so have timers whose owners store a later one.
+ * Check that moves from an outer slot are spread over ticks. Moves of two other kinds are allowed
+ * for, because all are made at the tick of an old deadline: moves of refreshed timers, and of
+ * timers whose owners stored a later deadline.
  */
 static void check_moves(const struct sim_held *held,
 			const struct twheel_base *base)

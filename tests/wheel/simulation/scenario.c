@@ -50,18 +50,18 @@ struct user_end {
 	struct twheel_tick_end end;
 	u64 wanted;			/* order of the last time that it was queued */
 	u64 called;			/* order of its last call */
-	u64 part[SIM_CPUS];		/* last store of the callbacks on each CPU */
-	u64 seen[SIM_CPUS];		/* latest of these stores that a call read */
+	u64 part[SIM_CPUS];		/* last value that callbacks stored on each CPU */
+	u64 seen[SIM_CPUS];		/* latest of these values that a call read */
 };
 
 static struct user_timer timers[TIMERS + CROWD];
-static struct user_timer others[SIM_USERS];	/* each on a wheel of its own */
+static struct user_timer others[SIM_USERS];	/* timers, each on a wheel of its own */
 static struct user_end ends[ENDS];
 static spinlock_t locks[LOCKS];	/* taken by tasks and callbacks */
 static struct twheel *wheel;
 static int devices;		/* number of device interrupts and softirqs in progress */
 static u32 callback_ns;		/* upper bound of the length of a callback */
-static u64 order;		/* number of the last work that was queued or called */
+static u64 order;		/* number of times that work was queued or called */
 static bool isolation;		/* flag: tasks change which CPUs are isolated */
 static u32 crowd_size;		/* number of timers of the crowd */
 static u64 crowd_at;		/* deadline of the crowd */
@@ -771,7 +771,10 @@ static void start_of_user(struct oracle_timer *o)
 	call_start(o, START_ON, 1 + sim_below(wheel_delay_ns), cpu_online(cpu) ? cpu : sim.cpu);
 }
 
-/* Note how long the timer of a user did not expire. After a suspend the wheels first catch up. */
+/*
+ * Note how long the timer of a user did not expire. A pause with a suspend in it does not count,
+ * because the wheels first have to catch up.
+ */
 static void note_pause(struct user_wheel *uw)
 {
 	if (uw->last > sim.woke)

@@ -383,7 +383,7 @@ static void store(struct user_file *f, u32 nr, u64 word)
 	if (word != TWHEEL_WORD_STOP)
 		word = min_t(u64, word, ORACLE_WORD_MAX);
 	WRITE_ONCE(*to, word);
-	/* The id behind the last word has no word, and so no owner. */
+	/* The place behind the last word is no timer's word. */
 	if (nr < f->os->shared_ids)
 		oracle_stored(&f->os->ids[self()][nr > 42], sim.now, sim.now, word,
 			      may_be_asked(f->os->s));
@@ -457,7 +457,7 @@ void call_map(struct user_file *f, const struct user_file *mine)
 		sim_fail("mmap returns %d", ret);
 	if (ret)
 		return;
-	/* Another task mapped the words first, or the descriptor is another one by now. */
+	/* Another task mapped the words first, or the descriptor has another file by now. */
 	if (f->map.file || f->file != mine->file || !(map.vma.vm_flags & VM_WRITE))
 		user_munmap(&map);
 	else

@@ -416,7 +416,7 @@ void sim_weak_unlock(struct sim_clock *clock)
 
 	if (!sim_weak)
 		return;
-	/* The store that frees the lock. */
+	/* Count the store that frees the lock. */
 	order->knows.nr[sim.cpu]++;
 	*clock = released();
 	order->unlocked = order->knows;

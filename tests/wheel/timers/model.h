@@ -148,7 +148,7 @@ static void create(struct subject *s)
 	s->timer->tag = s - model.subjects;
 }
 
-/* Note the bounds of the key of a timer that was started for @expires, and for @before before. */
+/* Note the bounds of the key of a timer that was started for @expires. It was set to @before. */
 static void note_start(struct subject *s, uint64_t before, uint64_t expires)
 {
 	bool later = s->pending && expires > before;
@@ -242,7 +242,7 @@ static void free_subject(struct subject *s)
 	create(s);
 }
 
-/* Check a timer that expired at model.now or before. */
+/* Check an expiry, which must not be before the deadline. Returns the timer's record. */
 static struct subject *expired(struct twheel_timer *timer)
 {
 	struct subject *s = &model.subjects[timer->tag];
