@@ -5,8 +5,8 @@
  * Each open file is a session (session/). This file copies structures of any
  * size in and out, checks flags and padding, and makes readers wait.
  *
- * Commands are identified by number. They carry the size of the caller's
- * structure, which may be older or newer than this one.
+ * Commands are identified by number. They also carry the size of the caller's
+ * structure, which may be of an older or newer version than the structure here.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -35,7 +35,10 @@ static int copy_in(void *to, size_t size, unsigned long arg, size_t usize)
 	return copy_struct_from_user(to, size, (void __user *)arg, usize);
 }
 
-/* Fill the fields that only a newer caller knows with zeroes. */
+/*
+ * Copy a result out. A newer caller, whose structure is longer, finds zeroes in
+ * the fields that this module does not know.
+ */
 static int copy_out(unsigned long arg, size_t usize, const void *from,
 		    size_t size)
 {
@@ -247,8 +250,9 @@ fault:
 }
 
 /*
- * Check that the results can be written, by writing back existing bytes. The
- * operations span at most two pages, and end in one of these two fields.
+ * Check that the results can be written, by writing back the first and the last
+ * field that were read. The operations span at most two pages, so one of these
+ * fields is on each page.
  */
 static bool can_write(const struct twheel_session_op *ops,
 		      const struct batch *batch, unsigned int count)
@@ -261,8 +265,9 @@ static bool can_write(const struct twheel_session_op *ops,
 
 /*
  * Returns the number of operations carried out, or a negative errno if there
- * are none, or if their results were lost. Near the end of a mapping several
- * operations may fail where one would not, so retry them one by one.
+ * are none, or if their results were lost. Near the end of a mapping it may be
+ * impossible to copy several operations where one can be copied, so retry them
+ * one by one.
  */
 static int submit_all(struct twheel_session *s, struct batch *batch)
 {
@@ -307,7 +312,7 @@ static long do_submit(struct twheel_session *s, unsigned long arg, size_t usize)
 	    batch.args.ops != (unsigned long)batch.args.ops)
 		return -EINVAL;
 	batch.args.failed = 0;
-	/* Check that this can be written before doing anything. */
+	/* Check that @failed can be written before carrying out anything. */
 	if (put_user(batch.args.failed, &to->failed))
 		return -EFAULT;
 	ret = submit_all(s, &batch);
@@ -413,7 +418,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		if (ret)
 			return ret;
 	}
-	/* A tick wakes up only one reader. */
+	/* A tick wakes up only one reader, which wakes up the next one. */
 	if (twheel_session_readable(s))
 		wake_up_interruptible(&s->readers);
 	return ret;

@@ -4,8 +4,9 @@
 #define _TWHEEL_CHARDEV_H
 
 /*
- * Features of sessions of the kernel. Sessions in the process define their own.
- * do_info() adds TWHEEL_FEATURE_SHARED to both if words are coherent.
+ * Features of the module's sessions. Sessions in a process have other features,
+ * see tools/libtwheel/process/kernel.h. Both have TWHEEL_FEATURE_SHARED, too,
+ * if twheel_words_are_coherent().
  */
 #define TWHEEL_HOST_FEATURES	TWHEEL_FEATURE_NOWAIT
 

@@ -37,12 +37,14 @@
 
 #include "twheel_scheme.h"
 
-/* Occupied slots that twheel_hashed_next() checks before it gives up. */
+/*
+ * Number of occupied slots that twheel_hashed_next() checks before it gives up.
+ */
 #define SLOTS_AHEAD	64
 
 /*
- * Slots that one search for an occupied one passes, as there may be a million. A
- * multiple of a word's bits.
+ * Number of slots that one search for an occupied slot passes, because a wheel
+ * may have a million. A multiple of the bits of a word.
  */
 #define SLOTS_SEARCHED	4096
 
@@ -64,7 +66,7 @@ static u32 slot_for(const struct twheel_scheme *s, u64 expires)
 
 /*
  * Returns the first tick at which the hand has to visit an occupied slot. Does
- * not overflow: the slot holds a node for such a tick, at or after @first.
+ * not overflow: a node joined the slot for this tick or for a later round.
  */
 static u64 slot_tick(const struct twheel_scheme *s, u32 nr)
 {
@@ -104,7 +106,7 @@ void twheel_hashed_start(struct twheel_scheme *s, struct twheel_node *node)
 	s->pending++;
 }
 
-/* Moves the hand on if it waits at the node. */
+/* Take a node out of its slot, and move the hand on if it waits at the node. */
 void twheel_hashed_leave(struct twheel_scheme *s, struct twheel_node *node)
 {
 	if (s->hand == &node->link)
@@ -128,7 +130,7 @@ bool twheel_hashed_restart(struct twheel_scheme *s, struct twheel_node *node,
 	return true;
 }
 
-/* Let the hand leave slot @nr, whose nodes all belong to later rounds. */
+/* Let the hand leave slot @nr, all nodes of which belong to later rounds. */
 static void leave_slot(struct twheel_scheme *s, u32 nr)
 {
 	s->hand = NULL;
@@ -153,7 +155,8 @@ static void pass_node(struct twheel_scheme *s, u32 nr,
 }
 
 /*
- * Visit the rest of the slot. Nodes that are started into it join at the tail
+ * Visit the rest of the slot of this tick, up to the next due node. Take out
+ * and return that node. Nodes that are started into the slot join at the tail
  * and are visited too, but none of them is due at this tick.
  */
 static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
@@ -198,7 +201,10 @@ static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 	}
 }
 
-/* Returns the first tick of the next round with work for the hand. */
+/*
+ * Returns @tick, or the begin of the next round with work for the hand if that
+ * is later.
+ */
 static u64 next_round(const struct twheel_scheme *s, u64 tick)
 {
 	return max(tick, s->skip_until & ~(u64)slot_mask(s));
@@ -206,8 +212,8 @@ static u64 next_round(const struct twheel_scheme *s, u64 tick)
 
 /*
  * Move the hand to the next occupied slot, but not beyond @target or this
- * round. At the begin of a round use skip_until, and compute it again. While it
- * is beyond @target it remains valid.
+ * round. At the begin of a round use skip_until, and compute it again. It
+ * remains valid as long as it is beyond @target.
  */
 static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
 {
@@ -235,9 +241,9 @@ static void hashed_advance(struct twheel_scheme *s, u64 target, int *work)
 }
 
 /*
- * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper. A
- * slot of later rounds that the hand passes counts as @work, too, and so does each
- * search that finds no occupied slot.
+ * PER_TICK_BOOKKEEPING and the first half of EXPIRY_PROCESSING of the paper.
+ * Slots of later rounds that the hand passes, and searches that find no
+ * occupied slot, count as @work, too.
  */
 struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 				      int *work)
@@ -277,9 +283,9 @@ static u32 free_slots_from(const struct twheel_scheme *s, u32 nr)
 }
 
 /*
- * Looks for a slot that is due in the coming round. Gives up after SLOTS_AHEAD
- * occupied slots or SLOTS_SEARCHED slots, and returns the tick that it reached: the
- * wheel then wakes up there, and may find nothing to do.
+ * Look for a slot that is due in the coming round. Give up after SLOTS_AHEAD
+ * occupied slots or SLOTS_SEARCHED slots, and return the tick reached by then:
+ * the wheel wakes up there, and may find nothing to do.
  */
 u64 twheel_hashed_next(const struct twheel_scheme *s)
 {

@@ -28,11 +28,11 @@
  * left divided by the number of ticks left, so that the slot is empty when it is
  * due.
  *
- * A node is kept at the lowest level whose two windows reach its tick. FIFO
- * follows from that. For one expiry tick:
+ * A node is kept at the lowest level whose two windows reach its tick. The FIFO
+ * order follows from that. For the nodes of one expiry tick:
  *
- *  - As the clock advances, that level only becomes lower. Of two nodes with this
- *    tick the outer one started first.
+ *  - As the clock advances, the level of their tick only becomes lower. Of two
+ *    of these nodes at different levels the outer one started first.
  *  - An outer slot is moved down from its tail. Each node joins its inner slot
  *    at the head, before nodes that were started there in the meantime.
  *  - Nodes move down one level at a time, and outer levels move before inner
@@ -43,10 +43,10 @@
  *
  * A restart to a later tick writes the tick and moves nothing. The node is then
  * in a slot that is too early, and the tick that moves or expires the slot
- * moves the node to the right slot. A caller that is about to sleep has this
- * done for the next slots of level 0, and need not wake up for them. A slot of
- * level 0 must be moved in one tick, so the number of such nodes in it is
- * limited.
+ * moves the node to the right slot. Before a caller sleeps, such nodes are
+ * moved out of the next slots of level 0, so that it need not wake up for these
+ * slots. A slot of level 0 must be moved in one tick, so the number of such
+ * nodes in it is limited.
  *
  * The state between two ticks:
  *
@@ -74,15 +74,19 @@
 #endif
 
 /*
- * Checking the levels costs as much as some moves. So the small shares of a few
- * ticks are moved together, at most this many nodes.
+ * Limit of nodes that are moved for several ticks at once. Checking the levels
+ * costs as much as some moves, so the small shares of a few ticks are moved
+ * together.
  */
 #define CASCADE_MOVES		32
 
-/* Number of refreshed nodes from which on a slot is requeued in bulk. */
+/* A slot with at least this many refreshed nodes is requeued in bulk. */
 #define CROWD			64
 
-/* Add a node to an empty slot, whose outdated hints now lead to @node. */
+/*
+ * Add a node to an empty slot. The addresses in @slot->recent are outdated, so
+ * replace all of them by that of @node.
+ */
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags)
 {
@@ -101,8 +105,8 @@ void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 
 /*
  * Returns the lowest level whose current and next window reach @tick, which is
- * after the clock. The distance gives a level that does. The level below
- * reaches it too if @tick is in the next outer slot.
+ * after the clock. The distance between them gives a level that reaches it. The
+ * level below reaches it too if @tick is in the next outer slot.
  */
 static unsigned int level_of(u64 clock, u64 tick)
 {
@@ -115,7 +119,10 @@ static unsigned int level_of(u64 clock, u64 tick)
 	return level;
 }
 
-/* Rare case of twheel_hier_place(): beyond the three lowest levels. */
+/*
+ * Add a node to a slot beyond the three lowest levels: the rare case of
+ * twheel_hier_place().
+ */
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node)
 {
 	u64 tick = twheel_scheme_tick(s, node->expires);
@@ -183,7 +190,10 @@ static void next_level(struct twheel_scheme *s)
 	} while (s->level && !s->quota);
 }
 
-/* Update @reach and @recheck in a new window of level 0, maybe the last one. */
+/*
+ * Set @reach and @recheck for the current window of level 0. The last window
+ * before the clock wraps around ends at U64_MAX.
+ */
 static void set_window(struct twheel_scheme *s)
 {
 	u64 last = s->clock | (TWHEEL_HIER_WINDOW - 1);
@@ -198,8 +208,9 @@ static void set_window(struct twheel_scheme *s)
 
 /*
  * Find out what the levels have to do at this tick, after the clock reached
- * @recheck or was set. The next slot of a level changes where a window of level
- * 0 ends, so this is the latest tick to check again.
+ * @recheck or was set. Where a window of level 0 ends, each level may have
+ * another slot to empty next. So the levels are checked again there at the
+ * latest.
  */
 void twheel_hier_check_levels(struct twheel_scheme *s)
 {
@@ -256,9 +267,10 @@ static void hier_cascade(struct twheel_scheme *s, u32 most, int *work)
 
 /*
  * Requeue a node of level 0 whose tick is now later than @tick, the tick of the
- * slot. In bulk start with the last node to join, because hints lead on from
- * it: the head after a cascade, else the tail unless it is due. A few nodes are
- * requeued in the order of their starts.
+ * slot. If many nodes of the slot were refreshed, take the last node that
+ * joined, because hints lead from it to the others: the head after a cascade,
+ * otherwise the tail, unless that is due. If only a few were refreshed, requeue
+ * nodes in the order of their starts.
  */
 static void hier_requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 {
@@ -283,14 +295,19 @@ static bool is_empty(const struct twheel_slot *slot)
 	return slot->nodes.next == &slot->nodes;
 }
 
-/* Prefetch the second node of the next tick, and the first of the tick after. */
+/*
+ * Prefetch the second node of the next tick, and the first node of the tick
+ * after that.
+ */
 static void expect_next_tick(const struct twheel_scheme *s)
 {
 	prefetch(twheel_hier_slot(s, 0, s->clock + 1)->nodes.next->next);
 	prefetch(twheel_hier_slot(s, 0, s->clock + 2)->nodes.next);
 }
 
-/* Advance to the next tick or, if @target is later, to the next one with work. */
+/*
+ * Advance to the next tick or, if @target is later, to the next tick with work.
+ */
 static void hier_advance(struct twheel_scheme *s, u64 target)
 {
 	if (target - s->clock > 1) {
@@ -309,9 +326,9 @@ static void hier_advance(struct twheel_scheme *s, u64 target)
  *
  * A slot to move and a slot to expire are two chains of nodes, which many
  * timers fetch from memory. Process them alternately, as many nodes as hints
- * lead ahead: the nodes that one prefetches arrive while the other is
- * processed. The small shares of a few ticks are moved at once, with fewer
- * instructions.
+ * lead ahead: the nodes that one chain prefetches arrive while the other is
+ * processed. Small shares that belong to several ticks are moved without a
+ * pause, which takes fewer instructions.
  *
  * Out of line to keep the frame off the fast path of twheel_hier_pop().
  */
@@ -346,7 +363,7 @@ static noinline struct twheel_node *hier_pop(struct twheel_scheme *s, u64 target
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 				    int *work)
 {
-	/* The end of a tick with expiries. */
+	/* The end of a tick with expiries: nothing is left. */
 	if (s->clock == target && !s->quota && is_empty(twheel_hier_due_slot(s)))
 		return NULL;
 	/* Most ticks: nothing to move and, with few timers, nothing due. */
@@ -360,7 +377,10 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 	return hier_pop(s, target, work);
 }
 
-/* Returns the distance from the clock's slot to the next with nodes, or 0. */
+/*
+ * Returns the number of slots of @level from the clock's slot to the next one
+ * with nodes, or 0 if the level has none.
+ */
 static u32 next_occupied(struct twheel_scheme *s, unsigned int level)
 {
 	u32 first = level * TWHEEL_HIER_RING, nr;
@@ -382,9 +402,9 @@ static u32 next_occupied(struct twheel_scheme *s, unsigned int level)
 }
 
 /*
- * Returns the tick at which to begin to move down @slot, counted from tick 0 in
- * slots of @level. It must be empty one tick before it is due, because at that
- * tick expiries come first.
+ * Returns the tick at which to begin to move down @slot, which is counted from
+ * tick 0 in slots of @level. The slot must be empty one tick before it is due,
+ * because expiries come first at the tick when it is due.
  */
 static u64 cascade_tick(const struct twheel_scheme *s, unsigned int level,
 			u64 slot)

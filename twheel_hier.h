@@ -3,8 +3,8 @@
  * Starting, restarting, stopping and expiring a node of the hierarchical wheel
  *
  * These functions are inlined into the API of core/timer.c and the loop of
- * core/tick.c. Calls would be a fifth of a start and a third of an expiry there.
- * See twheel_hier.c for the idea and the rules.
+ * core/tick.c. Calls would take a fifth of a start and a third of an expiry
+ * there. See twheel_hier.c for the idea and the rules.
  */
 #ifndef _TWHEEL_HIER_H
 #define _TWHEEL_HIER_H
@@ -25,7 +25,10 @@
 #define TWHEEL_HIER_SLOTS	(TWHEEL_HIER_LEVELS * TWHEEL_HIER_RING)
 #define TWHEEL_HIER_MASK	(TWHEEL_HIER_RING - 1)
 
-/* Nodes to expire or move in one turn, before the other: as far as hints reach. */
+/*
+ * Number of nodes to expire before some are moved, and to move before some
+ * expire: as many as hints reach ahead.
+ */
 #define TWHEEL_HIER_TURN	TWHEEL_SLOT_HINTS
 
 struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
@@ -93,7 +96,7 @@ twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,
 	twheel_link(&node->link, prev, next);
 }
 
-/* Add a node to the slot for its deadline, which is not before the end of level 0. */
+/* Add a node, beyond the windows of level 0, to the slot for its deadline. */
 static __always_inline void
 twheel_hier_place_outer(struct twheel_scheme *s, struct twheel_node *node,
 			u64 expires)
@@ -135,7 +138,10 @@ twheel_hier_start(struct twheel_scheme *s, struct twheel_node *node, u64 tick)
 	twheel_hier_place(s, node, tick);
 }
 
-/* Returns whether a restart to @expires moves nothing. */
+/*
+ * Returns whether a node may remain in its slot when it is restarted to
+ * @expires.
+ */
 static __always_inline bool twheel_hier_stays(struct twheel_scheme *s,
 					      struct twheel_node *node,
 					      u64 expires)
@@ -165,7 +171,8 @@ static __always_inline bool twheel_hier_restart(struct twheel_scheme *s,
 
 /*
  * Returns whether a node at @tick needs no attention until @until. A slot of
- * level 0 needs it at the tick, an outer slot at most two of its widths earlier.
+ * level 0 needs attention at its tick, an outer slot up to two of its widths
+ * before.
  */
 static __always_inline bool twheel_hier_can_wait(const struct twheel_scheme *s,
 						 u64 tick, u64 until)

@@ -45,7 +45,10 @@ twheel_scheme_info(enum twheel_scheme_type type)
 	return &infos[type];
 }
 
-/* Returns the number of slots. @slots is a power of two, for a hashed wheel. */
+/*
+ * Returns the number of slots of a wheel. @slots: as configured for a hashed
+ * wheel, a power of two.
+ */
 static inline u32 twheel_scheme_slots(enum twheel_scheme_type type, u32 slots)
 {
 	return twheel_scheme_info(type)->slots ?: slots;
@@ -73,7 +76,10 @@ static inline unsigned int twheel_scheme_levels(enum twheel_scheme_type type)
 	return twheel_scheme_info(type)->levels;
 }
 
-/* Counts occupied slots of a level, and slots that nothing visited since then. */
+/*
+ * Returns the number of occupied slots of a level, an estimate without the lock
+ * of the base.
+ */
 static inline unsigned int twheel_scheme_occupied(const struct twheel_scheme *s,
 						  unsigned int level)
 {

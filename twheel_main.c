@@ -69,8 +69,8 @@ static int parse_parameters(struct twheel_config *config)
 }
 
 /*
- * Create the default wheel last. Other built-in code may use it at once, so
- * nothing may fail after it.
+ * Create the default wheel as the last step, which nothing that can fail may
+ * follow: other built-in code may use the wheel at once.
  */
 static int __init twheel_init_core(void)
 {

@@ -2,14 +2,16 @@
 /**
  * DOC: /proc/twheel
  *
- * Lines of a name and a value: of the module, then of each wheel its totals and
- * its values on each CPU, then of each session. A block begins with a line
- * "wheel NAME", "cpu N" or "session N". Lines of a CPU or session are indented.
+ * Lines of a name and a value: first those of the module, then for each wheel
+ * its totals and its values on each CPU, then those of each session. A block
+ * begins with a line "wheel NAME", "cpu N" or "session N". Lines of a CPU or
+ * session are indented.
  *
  * Every reader sees the version, the default wheel and the wheels of modules. A
- * session and the wheel it uses are visible to its user only, because each start
- * shows in their lines at once. The numbers of all users' wheels and sessions
- * together, which show each open(), are for CAP_SYS_ADMIN, which sees everything.
+ * session and the wheel it uses are visible to its user only, because each
+ * start shows in their lines at once. Only CAP_SYS_ADMIN sees everything, and
+ * the total numbers of wheels and sessions, because these show each open() of
+ * any user.
  *
  * A reader takes no lock for the list of wheels or sessions, but goes from
  * number to number under RCU, a buffer at a time. The values of a CPU are read
@@ -175,7 +177,7 @@ static void show_session(struct seq_file *seq, struct twheel_session *s)
 	u32 wheel;
 
 	spin_lock_bh(&s->lock);
-	/* A user's wheel is created by the first start. */
+	/* The wheel of an unprivileged user is created by the first start. */
 	wheel = s->nice || s->wheel_ref ? twheel_number(s->wheel) : 0;
 	pid = pid_vnr(s->pid);
 	twheel_session_stats_locked(s, &stats);
@@ -221,7 +223,8 @@ static void show_module(struct seq_file *seq, bool all)
  * @all: true if the opener has CAP_SYS_ADMIN, and sees everything
  * @wheel: wheel to show next, or NULL
  * @cpu: CPU of @wheel to show next. nr_cpu_ids for the wheel itself
- * @session: session to show next, or NULL. If @wheel is NULL too, the module
+ * @session: session to show next, or NULL. If @wheel is NULL too, the module is
+ *	next
  *
  * RCU keeps @wheel and @session from proc_start() to proc_stop().
  */
@@ -235,7 +238,8 @@ struct proc_cursor {
 
 /*
  * Position 0 is the module. Then each wheel number has one position for the
- * wheel and one for each CPU. Sessions follow after all of these.
+ * wheel and one for each CPU. Sessions follow, with larger positions than any
+ * wheel.
  */
 #define FIRST_SESSION	BIT_ULL(48)
 
@@ -286,7 +290,10 @@ static bool find_session(struct proc_cursor *cursor, loff_t *pos)
 	return true;
 }
 
-/* Returns the item at @pos or the next one, and sets @pos. */
+/*
+ * Find the wheel, CPU or session at *@pos or the next one that the reader may
+ * see, and set *@pos.
+ */
 static void *proc_find(struct seq_file *seq, loff_t *pos)
 {
 	struct proc_cursor *cursor = seq->private;

@@ -83,7 +83,8 @@ static inline void twheel_scheme_init(struct twheel_scheme *s,
 
 /*
  * Start a node that is not pending. @tick is its expiry tick, equal to
- * @node->expires. A node at or before the clock is due at the next tick.
+ * @node->expires. A node whose tick is not after the clock is due at the next
+ * tick.
  */
 static __always_inline void
 twheel_scheme_start_at(struct twheel_scheme *s, struct twheel_node *node,
@@ -152,10 +153,10 @@ twheel_scheme_stop(struct twheel_scheme *s, struct twheel_node *node)
 
 /*
  * Advance the clock to @target, which is not before it, and take out the next
- * due node. Processes ticks in order and skips none, but takes one step over
- * ticks without work. Nodes may be started, restarted and stopped between any
- * two calls. *@work is decremented for each node moved or visited, except nodes
- * returned.
+ * due node. Processes ticks in order and skips none with work, but passes all
+ * ticks without work in one step. Nodes may be started, restarted and stopped
+ * between any two calls. *@work is decremented for each node moved or visited,
+ * except nodes returned.
  *
  * Returns a node that is due, taken out, or NULL. With NULL and *@work greater
  * than 0 the clock is @target and all due nodes are out. With NULL and no work
@@ -228,9 +229,9 @@ static inline u64 twheel_scheme_next_due(struct twheel_scheme *s, int most)
  * Returns the tick that a sleeping wheel must wake up for because of a node that
  * was just added.
  *
- * The minimum over all nodes is not later than twheel_scheme_next(). A start
- * may make the next tick earlier even if its node is due later: a fuller outer
- * slot takes longer to move.
+ * The minimum of this over all nodes is not later than twheel_scheme_next(). A
+ * start may make the next tick earlier even if its node is due later: a fuller
+ * outer slot takes longer to move.
  */
 static inline u64 twheel_scheme_next_for(const struct twheel_scheme *s,
 					 const struct twheel_node *node)
@@ -263,10 +264,10 @@ static inline void twheel_scheme_skip(struct twheel_scheme *s, u64 clock)
 }
 
 /*
- * Returns any pending node, or NULL, for callers that take out all. The cursor
- * *@slot is @s->nr_slots before the first call. Slots are emptied from the highest
- * number down, each from its head, so that nodes of one expiry tick come in the
- * order in which they would expire.
+ * Returns any pending node, or NULL, for callers that take out all nodes. The
+ * cursor *@slot is @s->nr_slots before the first call. Slots are emptied from
+ * the highest number down, each from its head, so that nodes of one expiry tick
+ * come in the order in which they would expire.
  */
 static inline struct twheel_node *
 twheel_scheme_any(struct twheel_scheme *s, u32 *slot)

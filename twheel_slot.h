@@ -17,23 +17,24 @@
  * The nodes of a slot form a chain: each has to be loaded from memory before
  * the address of the next one is known. So each node remembers the node that
  * joined the slot TWHEEL_SLOT_HINTS joins earlier. A tick walks the slot from
- * the last to join, and prefetches that node well ahead: with a million timers an
- * expiry takes 45 ns then, 220 ns otherwise.
+ * the last node that joined, and prefetches the remembered nodes well ahead:
+ * with a million timers an expiry takes 45 ns with hints, and 220 ns without.
  *
- * That node may be gone: stopped, in another slot, or freed. A hint is an
- * address to prefetch, which is harmless even if nothing is there. It must
- * never be followed, nor be prefetched for writing: that would take the cache
- * line from a CPU that owns the memory by now.
+ * The remembered node may be gone: stopped, in another slot, or freed. A hint
+ * is an address to prefetch, which is harmless even if nothing is there. It
+ * must never be followed, nor be prefetched for writing: that would take the
+ * cache line from a CPU that owns the memory by now.
  *
  * A hint is a distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB in
- * both directions. The alignment of nodes leaves its lowest bit free, which
- * says whether a refresh need not check further: see twheel_slot_may_stay().
+ * both directions. Nodes are aligned, so the lowest bit of a hint is free for
+ * TWHEEL_SLOT_MAY_STAY: while it is set, a refresh to a later tick leaves the
+ * node in its slot without a look at the slot.
  */
 #define TWHEEL_SLOT_HINTS	8
 #define TWHEEL_SLOT_HINT_SHIFT	2
 #define TWHEEL_SLOT_MAY_STAY	BIT(0)
 
-/* Nodes of a slot that may be refreshed without being moved. */
+/* Limit of nodes in a slot that may be refreshed without being moved. */
 #ifndef TWHEEL_SLOT_LAZY_MAX
 #define TWHEEL_SLOT_LAZY_MAX	4096
 #endif
@@ -47,7 +48,8 @@
  *	twheel_slot_may_stay()
  * @prepended: hierarchical: true after a cascade added nodes at the head of @nodes
  * @recent: hierarchical: addresses of the last nodes to join, as from
- *	twheel_slot_address(). Node number n is entry n modulo the size
+ *	twheel_slot_address(). Entry n % TWHEEL_SLOT_HINTS is that of the node
+ *	that joined as number n
  * @first: hashed: lower bound of the ticks of @nodes
  *
  * A stopped node does not access its slot, so the slot still counts it. Only
@@ -110,8 +112,8 @@ struct twheel_scheme {
 };
 
 /*
- * In the module deadlines are ticks. Timers in a program have deadlines in a
- * finer unit, and this is s->shift or a constant: see
+ * The unit of node->expires. In the module it is a tick. Timers in a program
+ * have a finer unit, and define this as s->shift or a constant: see
  * tools/libtwheel/timers/names.h.
  */
 #ifndef TWHEEL_SCHEME_SHIFT
@@ -139,7 +141,7 @@ static inline u64 twheel_scheme_deadline(const struct twheel_scheme *s, u64 tick
 
 /*
  * Returns whether a list is corrupted, and reports it. Checked in kernels that
- * check their own lists. Tests have their own definition.
+ * check their own lists. Tests define this macro themselves.
  */
 #ifndef TWHEEL_SLOT_CORRUPTED
 #define TWHEEL_SLOT_CORRUPTED(condition)			\
@@ -230,7 +232,7 @@ twheel_slot_leave_wheel(struct twheel_scheme *s, struct twheel_node *node)
 
 /*
  * Returns the address of a node, as far as 32 bits can hold it. The lowest bit
- * is 0, and therefore also in the difference of two.
+ * is 0, and therefore also in the difference of two addresses.
  */
 static inline u32 twheel_slot_address(const struct twheel_node *node)
 {
@@ -275,9 +277,9 @@ static inline bool twheel_slot_may_stay(struct twheel_slot *slot,
 }
 
 /*
- * Ask the owner of a node for a later deadline. Returns whether the node has a later tick
- * now. Like a node that was refreshed, the node has TWHEEL_SLOT_MAY_STAY then. Tests, whose
- * nodes are in no timer, define a question of their own.
+ * Ask the owner of a node for a later deadline. Returns whether the node has a
+ * later tick now, and TWHEEL_SLOT_MAY_STAY like a node that was refreshed.
+ * Tests, whose nodes are in no timer, define this macro themselves.
  */
 #ifndef TWHEEL_SLOT_ASK
 #define TWHEEL_SLOT_ASK(node)	twheel_slot_ask(node)

@@ -47,7 +47,10 @@ static u64 end_doze(struct twheel_base *base)
 	return base->last_tick + 1;
 }
 
-/* Program the hrtimer. A base that keeps dozing needs attention at @tick. */
+/*
+ * Program the hrtimer. On a tickless base it fires at @tick, when a slot needs
+ * attention. Any other base ends its doze.
+ */
 static void program_hrtimer(struct twheel_base *base, u64 tick)
 {
 	lockdep_assert_held(&base->lock);
@@ -66,7 +69,7 @@ static void twheel_kicked(void *info)
 
 	raw_spin_lock(&base->lock);
 	base->kicked = false;
-	/* The CPU of the base may be another one by now. */
+	/* Another CPU may drive the base by now: then this kicks that CPU. */
 	if (base->cpu != TWHEEL_NO_CPU && base->armed_tick &&
 	    base->scheme.pending)
 		twheel_base_arm(base, twheel_scheme_next(&base->scheme));
@@ -98,9 +101,9 @@ void twheel_base_arm(struct twheel_base *base, u64 tick)
 }
 
 /*
- * Bring the clock of a base up to date whose hrtimer is off or asleep. The
- * ticks slept through are over then, and a deadline among them is due at the
- * next tick, as on a base that was awake.
+ * Bring the clock of a sleeping base up to date: its hrtimer is off, or set to
+ * a later tick. The ticks slept through are over then, and a deadline among
+ * them is due at the next tick, as on a base that was awake.
  */
 void twheel_base_catch_up(struct twheel_base *base)
 {
@@ -134,7 +137,8 @@ static bool is_other_cpu(const struct cpumask *mask, unsigned int other,
 
 /*
  * Returns a CPU of @mask that is neither @cpu nor isolated, on the same node if
- * possible, or nr_cpu_ids. Spreads isolated CPUs over all others.
+ * possible, or nr_cpu_ids. Spreads isolated CPUs evenly over the CPUs that it
+ * returns for them.
  */
 unsigned int twheel_base_other_cpu(const struct cpumask *mask, unsigned int cpu)
 {
@@ -177,7 +181,10 @@ static unsigned int find_stand_in(const struct twheel *wheel, unsigned int cpu)
  */
 unsigned int twheel_base_stand_in(const struct twheel *wheel, unsigned int cpu)
 {
-	/* Pairs with the writers: a choice from an older @usable must not count as one of now. */
+	/*
+	 * Read this before @usable, so that a choice from an outdated @usable
+	 * is not kept. Pairs with the writers of @usable.
+	 */
 	int changes = atomic_read_acquire(&wheel->usable_changes);
 	struct twheel_base *base = wheel->bases[cpu];
 
@@ -246,14 +253,17 @@ static void enable_base(struct twheel_base *base, unsigned int cpu)
 	lockdep_assert_held(&base->lock);
 	base->cpu = cpu;
 	twheel_base_update_isolated(base);
-	/* Already set if @cpu drives the base of another CPU. */
+	/* The bit of another CPU, whose base @cpu drives, is still set. */
 	if (base == base->wheel->bases[cpu])
 		cpumask_set_cpu(cpu, base->wheel->usable);
 	/* Pairs with twheel_base_stand_in(). */
 	(void)atomic_inc_return_release(&base->wheel->usable_changes);
 }
 
-/* Returns false if another caller was first. */
+/*
+ * Let a base use the slots of @scheme. Returns false if another caller was
+ * first, and the caller has to free them.
+ */
 static bool install_slots(struct twheel_base *base,
 			  const struct twheel_scheme *scheme, unsigned int cpu)
 {
@@ -363,7 +373,10 @@ struct twheel_timer *twheel_base_stop_any(struct twheel_base *base, u32 *slot)
 
 /* CPU hotplug */
 
-/* Called on the CPU that comes online, or on any while no timer is pending. */
+/*
+ * Mark a base as online, and accept timers if it has slots. Runs on the CPU
+ * that comes online, or on any CPU while no timer is pending.
+ */
 void twheel_base_online(struct twheel_base *base, unsigned int cpu)
 {
 	raw_spin_lock_irq(&base->lock);
@@ -386,7 +399,7 @@ void twheel_base_halt(struct twheel_base *base)
 	do {
 		hrtimer_cancel(&base->hrtimer);
 		raw_spin_lock_irq(&base->lock);
-		/* A start may have programmed it in the meantime. */
+		/* A start may have programmed the hrtimer in the meantime. */
 		halted = !hrtimer_active(&base->hrtimer);
 		if (halted)
 			base->armed_tick = 0;
@@ -406,9 +419,9 @@ void twheel_base_drive(struct twheel_base *base, unsigned int cpu)
 }
 
 /*
- * Mark the CPU of a base as offline. If the base has no slots yet, and receives
- * them while the CPU is offline, it does not accept timers. Returns true if the
- * base has slots: then its timers have to move to another CPU.
+ * Mark the CPU of a base as offline, so that a base that receives its slots
+ * later does not accept timers yet. Returns true if the base has slots already:
+ * then its timers have to move to another CPU.
  */
 bool twheel_base_leave(struct twheel_base *base)
 {
@@ -460,9 +473,9 @@ static void put_timers(struct twheel_base *base, struct list_head *timers)
  * Move some timers from a base that is switched off to another base. Returns
  * false if no timer is left. @slot: see twheel_scheme_any().
  *
- * Never holds two locks. In between, a caller that wants a timer in transit spins
- * in twheel_lock_base(). Interrupts stay disabled, because their handlers would
- * spin for ever.
+ * Never holds two locks. While timers are on their way, callers that want to
+ * lock one of them spin in twheel_lock_base(). So interrupts stay disabled: a
+ * handler on this CPU would spin for ever.
  */
 bool twheel_base_hand_on(struct twheel_base *base, u32 *slot)
 {
@@ -483,8 +496,8 @@ bool twheel_base_hand_on(struct twheel_base *base, u32 *slot)
 }
 
 /*
- * Switch a base off, on its CPU, which goes offline. There is another base for its
- * timers: see twheel_base_hand_on().
+ * Switch off the base of this CPU, which goes offline. twheel_base_hand_on()
+ * moves its timers to another base.
  */
 void twheel_base_switch_off(struct twheel_base *base, unsigned int cpu)
 {
@@ -493,8 +506,9 @@ void twheel_base_switch_off(struct twheel_base *base, unsigned int cpu)
 	base->fast_cpu = TWHEEL_NO_CPU;
 	cpumask_clear_cpu(cpu, base->wheel->usable);
 	/*
-	 * Pairs with twheel_base_stand_in(), which otherwise keeps the choice of this CPU: a
-	 * start on a CPU without slots would search with interrupts off for ever.
+	 * Make the CPUs that use this base choose another one. Otherwise a
+	 * start on a CPU without slots would try this base again and again,
+	 * with interrupts off. Pairs with twheel_base_stand_in().
 	 */
 	(void)atomic_inc_return_release(&base->wheel->usable_changes);
 	raw_spin_unlock_irq(&base->lock);

@@ -24,10 +24,16 @@
 
 #define TWHEEL_NAME_MAX	32
 
-/* Callers can handle -ENOMEM, as at the limit of a memory cgroup. */
+/*
+ * Allocations are charged to the caller's memory cgroup. At its limit they fail
+ * without a warning and kill no task, because all callers handle -ENOMEM.
+ */
 #define TWHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/* Timers moved within a wheel or between bases under one hold of a lock. */
+/*
+ * Number of timers to move, within a wheel or between bases, before a lock is
+ * released.
+ */
 #define TWHEEL_MOVES_PER_LOCK	64
 
 /* Number of a CPU that does not exist. */
@@ -59,7 +65,8 @@
  * @longest_tick_ns: longest run of the hrtimer
  * @longest_lateness_ns: longest delay, from the first expired tick of a run to
  *	the begin of the run, or from its last expired tick to its end
- * @lateness: expiries by the highest bit of their lateness in ns plus 1
+ * @lateness: histogram of the expiries. Entry n counts those whose lateness in
+ *	ns, plus 1, has bit n as its highest set bit
  *
  * All protected by the lock of the base.
  */
@@ -81,11 +88,13 @@ struct twheel_counters {
 
 /**
  * struct twheel_base - the timers of one CPU
- * @lock: protects all fields below, except where noted. Never two at a time
- * @cpu: the CPU that drives the base, or %TWHEEL_NO_CPU if it is switched off or
- *	there are no slots. Another CPU than its own while that is offline
+ * @lock: protects all fields below, except where noted. No CPU ever holds the
+ *	locks of two bases
+ * @cpu: the CPU that drives the base: its own CPU or, while that CPU is
+ *	offline, another one. %TWHEEL_NO_CPU if the base is switched off or has
+ *	no slots
  * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
- *	may use the base without further checks
+ *	need not look for another base
  * @stand_in: CPU for timers that are started here while this CPU is isolated or its
  *	base is switched off, or %TWHEEL_NO_CPU. @stand_in and @stand_in_changes are
  *	used by this CPU only, with interrupts off
@@ -97,22 +106,26 @@ struct twheel_counters {
  * @doze: doze after this many empty ticks in a row. 0: never doze. Constant
  * @clockid: clock of ticks and deadlines. Constant
  * @empty: runs in a row without an expiry, at most @doze
- * @late_ns: lateness plus 1 of an expiry at this time with an @offset_ns of 0.
- *	Valid only in the hrtimer's function, for the tick in progress
+ * @late_ns: lateness of the timers of the tick in progress before their
+ *	@offset_ns is subtracted, plus 1 so that the difference is never 0.
+ *	Valid only in the hrtimer's function
  * @kicked: true while @kick is on its way to the CPU
  * @armed_tick: expiry tick of the hrtimer of a dozing base. U64_MAX: the
  *	hrtimer is off. 0: a start need not check, because the hrtimer fires
  *	every tick, or its function is running and programs it at the end
  * @running: timer, during its callback, or NULL. Also read without @lock
- * @deferred: deferred deadline of @running, from twheel_again_at(), plus a tick
- *	less 1 ns, a u64. 0: nothing deferred. %TWHEEL_DEFER_CLOSED: too late to
- *	defer. Every start sets this, so a pending timer never has a deferred
- *	one. Only the callback of @running changes 0 to a deadline, and does so
- *	without @lock. Valid only while @running is set
+ * @deferred: deadline that the callback of @running passed to
+ *	twheel_again_at(), plus @tick_ns - 1 for rounding up, a u64. 0: no start
+ *	is deferred. %TWHEEL_DEFER_CLOSED: too late to defer a start. Every
+ *	start of @running sets this, so a pending timer never has a deferred
+ *	start. Only the callback of @running changes 0 to a deadline, and does
+ *	so without @lock. Valid only while @running is set
  * @scheme: the timers
  * @counters: events since creation
- * @last_tick: tick of the last run of the hrtimer's function
- * @clock_offset: @clockid minus CLOCK_MONOTONIC in that run, ns
+ * @last_tick: last tick that the hrtimer's function processed, or that the base
+ *	slept through
+ * @clock_offset: @clockid minus CLOCK_MONOTONIC in the last run of that
+ *	function, ns
  * @resume_tick: tick of the first run after a change of @clock_offset. All ticks
  *	before it may be ticks of a system sleep, so lateness is counted from here
  * @tick_ends: work for the end of the run. Accessed only by the hrtimer's
@@ -122,13 +135,14 @@ struct twheel_counters {
  * @throttled: true if the last run was throttled: see twheel_throttle_wait().
  *	Accessed like @tick_ends
  * @timers_per_check: number of timers to expire between two clock reads.
- *	Accessed like @tick_ends
- * @payer: element of the wheel's payer for @cpu, or NULL. Written by CPU hotplug
- *	while the hrtimer is off
+ *	Accessed only by the hrtimer's function
+ * @payer: account for the time of the ticks: entry @cpu of the wheel's payer,
+ *	or NULL. Written by CPU hotplug while the hrtimer is off
  * @wheel: the wheel. Constant
  * @hrtimer: drives the base. Started under @lock, on @cpu only
  * @kick: IPI to make @cpu program @hrtimer. Sent under @lock
- * @requested: bit 0 is set by the first start on @cpu without slots
+ * @requested: bit 0 is set by the first start on the base's own CPU that finds
+ *	no slots there, and requests them
  * @expiry: PREEMPT_RT: locks held while callbacks run, so that they inherit a
  *	waiter's priority. Taken outside @lock
  */
@@ -178,8 +192,9 @@ struct twheel_base {
  *	recheck under that lock
  * @request_irq_work: queues @request_work
  * @request_work: allocates the slots of the bases that are @requested
- * @usable_changes: number of changes of @usable, written after it. When the number
- *	differs, a CPU that is isolated or has no slots chooses a base again
+ * @usable_changes: number of changes of @usable, incremented after each of
+ *	them. A CPU that is isolated or has no slots chooses a base again when
+ *	this differs from its @stand_in_changes
  * @bases: bases by CPU number, one for each possible CPU. Constant
  */
 struct twheel {
@@ -210,7 +225,10 @@ struct twheel_snapshot {
 /* Module parameter. Constant after init. */
 extern bool twheel_base_spare_isolated;
 
-/* Returns whether starts on this CPU use another one, unless they name it. */
+/*
+ * Returns whether timers that are started on @cpu use the base of another CPU,
+ * unless the start names a CPU.
+ */
 static inline bool twheel_base_is_isolated(unsigned int cpu)
 {
 	return twheel_base_spare_isolated &&
@@ -252,7 +270,10 @@ static inline struct twheel_timer *twheel_timer_of(struct twheel_node *node)
 	return container_of(node, struct twheel_timer, node);
 }
 
-/* Set by the tick under @base->lock, with no deferred start left. */
+/*
+ * Set the timer whose callback is about to run, or NULL if none is. Called by
+ * the tick under @base->lock, after it carried out any deferred start.
+ */
 static inline void
 twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 {
@@ -263,9 +284,9 @@ twheel_base_set_running(struct twheel_base *base, struct twheel_timer *timer)
 extern const struct debug_obj_descr twheel_timer_debug_descr;
 
 /*
- * Returns the expiry tick of @deadline, a deadline plus a tick less 1 ns: rounding
- * up keeps a timer from being early. twheel_expired_deadline() recovers the
- * deadline from *@offset_ns.
+ * Returns the expiry tick of a timer. @deadline is its deadline plus a tick
+ * less 1 ns, so that the division rounds up: otherwise the timer could be
+ * early. twheel_expired_deadline() recovers the deadline from *@offset_ns.
  */
 static inline u64 twheel_tick_above(const struct twheel_base *base,
 				    u64 deadline, u32 *offset_ns)
@@ -274,9 +295,10 @@ static inline u64 twheel_tick_above(const struct twheel_base *base,
 }
 
 /*
- * Start a timer that is not pending, and that debug objects know to be active,
- * under the lock of its base. Leaves the hrtimer to the caller. Always inlined, like
- * the next three functions, into the fast paths of timer.c and tick.c.
+ * Start a timer that is not pending, under the lock of its base. The caller has
+ * told debug objects that the timer is active, and has to check the hrtimer.
+ * Always inlined, like the next three functions, into the fast paths of timer.c
+ * and tick.c.
  */
 static __always_inline void
 twheel_base_start_active(struct twheel_base *base, struct twheel_timer *timer,
@@ -300,8 +322,8 @@ static __always_inline void twheel_base_start(struct twheel_base *base,
 }
 
 /*
- * Carry out a deferred start. @deferred is the deadline of @base->deferred. The
- * timer is active since twheel_again_at().
+ * Carry out a start that twheel_again_at() deferred, and told debug objects of.
+ * @deferred is the value of @base->deferred.
  */
 static __always_inline void
 twheel_base_start_deferred(struct twheel_base *base, struct twheel_timer *timer,

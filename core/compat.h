@@ -18,8 +18,9 @@
 #include <linux/version.h>
 
 /*
- * Leave a variable alone in kernels that zero all variables on the stack. The
- * name exists since 6.12, and the attribute since gcc 12.
+ * Exempt a variable from CONFIG_INIT_STACK_ALL_ZERO, because it is large and
+ * written before it is read. Kernels have the name since 6.12, and gcc has the
+ * attribute since 12.
  */
 #ifndef __uninitialized
 #if __has_attribute(__uninitialized__)
@@ -73,8 +74,9 @@ static inline s64 twheel_time_ns_offset(clockid_t clock)
 }
 
 /*
- * Returns how long the current task ever waited while others ran, ns. Only on
- * PREEMPT_RT does a task preempt softirqs. task_sched_runtime() is not exported.
+ * Returns how long the current task has waited for a CPU in its life, ns. A run
+ * is not charged for such time. Returns 0 without PREEMPT_RT, where no task
+ * preempts a softirq. task_sched_runtime() is not exported.
  */
 static inline u64 twheel_preempted_ns(void)
 {
@@ -100,8 +102,8 @@ static inline void twheel_vm_flags_mod(struct vm_area_struct *vma,
  * Returns whether a 64-bit store of a program to a mapped page is visible to
  * the kernel at once and in one piece. A 32-bit kernel reads 64 bits in two
  * halves, and a virtually indexed data cache may hold both mappings of a page
- * at once. cpu_dcache_is_aliasing() exists since 6.9. Older kernels have only
- * the architecture to go by.
+ * at once. cpu_dcache_is_aliasing() exists since 6.9. In older kernels only the
+ * architecture tells whether the cache does so.
  */
 static inline bool twheel_words_are_coherent(void)
 {
@@ -116,8 +118,9 @@ static inline bool twheel_words_are_coherent(void)
 }
 
 /*
- * unsafe_get_user(). 32-bit ARM before v7 (no CONFIG_CPU_SPECTRE) has no
- * __get_user() of 8 bytes, which that needs.
+ * Like unsafe_get_user(), but also for 8 bytes on 32-bit ARM before v7 (no
+ * CONFIG_CPU_SPECTRE), which lacks the __get_user() of 8 bytes that
+ * unsafe_get_user() calls.
  */
 #if defined(CONFIG_ARM) && !defined(CONFIG_CPU_SPECTRE)
 #define twheel_get_user(x, from, label)	\

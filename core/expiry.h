@@ -13,12 +13,13 @@
  * queued misses that moment, and if the waiter has a lower priority, the thread
  * takes the lock back before the waiter wakes up.
  *
- * Here a base has several locks. A waiter announces itself at the lock that its
- * callback runs under, and sleeps on this lock only. The thread then continues
- * under another lock without waiters. Usually there are no waiters, and the
- * thread keeps using the first one.
+ * Here a base has several locks. A waiter announces itself at the lock under
+ * which the callback that it waits for is running, and sleeps on this lock
+ * only. The thread then continues under another lock without waiters. Usually
+ * there are no waiters, and the thread keeps using the first lock.
  *
- * If all locks have waiters that did not run yet, the thread waits for one.
+ * If each lock has a waiter that did not get it yet, the run of the hrtimer
+ * ends without further callbacks, and a later run continues.
  */
 #ifndef _TWHEEL_EXPIRY_H
 #define _TWHEEL_EXPIRY_H
@@ -30,7 +31,7 @@
 
 /**
  * struct twheel_expiry_lock - a lock held while callbacks run
- * @lock: lock of the thread while it runs callbacks, and briefly of each waiter
+ * @lock: held by the thread while it runs callbacks, and briefly by each waiter
  * @waiters: number of announced waiters that did not get @lock yet. Incremented
  *	under base->lock, during a callback that runs under @lock
  */
@@ -41,9 +42,10 @@ struct twheel_expiry_lock {
 
 /**
  * struct twheel_expiry - the expiry locks of a base
- * @held: the one in use while callbacks run, or NULL. Written by their thread
- *	between callbacks. Read by it, and under base->lock during a callback
- * @locks: all of them
+ * @held: the lock that callbacks run under now, or NULL. Written by the thread
+ *	between callbacks. Read by the thread and, during a callback, under
+ *	base->lock
+ * @locks: all locks of the base
  */
 struct twheel_expiry {
 	struct twheel_expiry_lock *held;
@@ -60,7 +62,10 @@ static inline void twheel_expiry_init(struct twheel_expiry *expiry)
 	}
 }
 
-/* Returns false if all locks have waiters: no callback may run. */
+/*
+ * Take a lock without waiters, to run callbacks under it. Returns false if all
+ * locks have waiters: then no callback may run.
+ */
 static inline bool twheel_expiry_begin(struct twheel_expiry *expiry)
 {
 	int i;
@@ -92,7 +97,10 @@ static inline void twheel_expiry_end(struct twheel_expiry *expiry)
 	spin_unlock(&lock->lock);
 }
 
-/* Announce a waiter. Under base->lock, while the callback to wait for runs. */
+/*
+ * Announce a waiter for the callback that is running, under base->lock. Returns
+ * the lock to wait at.
+ */
 static inline struct twheel_expiry_lock *
 twheel_expiry_announce(struct twheel_expiry *expiry)
 {
@@ -101,7 +109,10 @@ twheel_expiry_announce(struct twheel_expiry *expiry)
 	return expiry->held;
 }
 
-/* Softirqs remain enabled, or this would wait for all callbacks of this CPU. */
+/*
+ * Wait for the callback. Softirqs remain enabled, because on PREEMPT_RT
+ * disabling them would wait for all callbacks of this CPU.
+ */
 static inline void twheel_expiry_wait(struct twheel_expiry_lock *lock)
 {
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT)) {
@@ -110,7 +121,7 @@ static inline void twheel_expiry_wait(struct twheel_expiry_lock *lock)
 	}
 	spin_lock(&lock->lock);
 	spin_unlock(&lock->lock);
-	/* The lock is free for reuse from here. Pairs with twheel_expiry_begin(). */
+	/* Let the thread take the lock. Pairs with twheel_expiry_begin(). */
 	atomic_dec_return_release(&lock->waiters);
 }
 

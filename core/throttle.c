@@ -10,9 +10,10 @@
  * throttled until the next period, which begins when the runtime is full again.
  *
  * All throttled wheels wait for the same time, so that one interrupt runs them
- * all. Those without a payer run first. The slice of such a wheel is the present
- * runtime divided by the number of them that are expected in this period or wait
- * for the next one. Unused time of a slice remains for later wheels.
+ * all. Wheels without a payer, which is explained below, run first. The slice
+ * of such a wheel is the present runtime, divided by the number of such wheels
+ * that are expected in this period or wait for the next one. Unused time of a
+ * slice remains for later wheels.
  *
  * An example. One wheel with endless work runs for 250 us, which leaves a
  * runtime of 125 us, waits for 250 us, and so takes 50 % of the CPU. Two such
@@ -26,12 +27,13 @@
  * because of a slow callback or a hypervisor, is followed by a pause of only
  * 1 ms. This promise is for wheels without a payer.
  *
- * Wheels with timers of users have a payer, one for each user. There may be any
- * number of these. So all wheels of a payer count as one wheel, and share one
- * slice. If it is used up before a wheel runs, this wheel runs first in the next
- * period. A period has room for 50 payers, 250 us in slices of 5 us. If it is
- * full, a payer joins the period after that. The pause therefore grows with the
- * number of busy payers: each of 200 busy payers runs about every 4 ms.
+ * A wheel with timers of a user has a payer, the account of that user. There
+ * may be any number of users. So all wheels of a payer count as one wheel, and
+ * share one slice. If the slice is used up before one of them runs, that wheel
+ * runs first in the next period. A period has room for 50 payers, 250 us in
+ * slices of 5 us. If a period is full, a payer joins the period after that. The
+ * pause therefore grows with the number of busy payers: each of 200 busy payers
+ * runs about every 4 ms.
  *
  * A run of a payer may take longer than its slice, so that no runtime is left for
  * the last payers of a period. Such payers are the first ones of their next period.
@@ -40,20 +42,22 @@
  * runs at once, without a period, but only if a slice remains for each payer that
  * waits for a period.
  *
- * Payers never take the last quarter of the runtime. They divide what is above
- * it, and get no slice if nothing is, except for what their last run takes beyond
- * its slice. So a wheel without a payer, which may use the quarter, runs at once
- * if its timers take little time, and first in the next period otherwise. A payer
- * that had no work left since its last period need not wait behind those who
- * are busy: ten of these run first among the payers of the next period.
+ * Payers leave the last quarter of the runtime to wheels without a payer. They
+ * divide what is above the quarter, and get no slice if nothing is. Only a run
+ * that takes longer than its slice may take some of the quarter. So a wheel
+ * without a payer runs at once if its timers take little time, and first in the
+ * next period otherwise. A payer that had no work left since its last period
+ * need not wait behind busy payers: up to ten such payers may join a period
+ * that is full, and run before the busy payers.
  *
  * A callback, or a wake-up of readers at the end of a run, cannot be cut short.
  * What a payer's run takes below a runtime of -250 us is not forgiven, but is
  * added to a deficit. Time that nobody uses while the runtime is full makes up
- * for it. Payers wait while the deficit is above 8 ms. A payer that added to it
- * has a penalty: it waits until the deficit is gone, for 400 times what it
- * added, or for a second. So if a payer runs for 6 ms, it pauses for about 6 ms,
- * and the other payers go on. It pauses for longer if these are busy.
+ * for it. Payers wait while the deficit is above 8 ms. A payer that added to
+ * the deficit has a penalty: for 400 times the time that it added, but for a
+ * second at most, it waits while there is any deficit. So if a payer runs for 6
+ * ms, it pauses for about 6 ms, and the other payers go on. It pauses for
+ * longer if these are busy.
  */
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -64,7 +68,9 @@
 
 /* Limit of the runtime and, below 0, of overruns. */
 #define RUNTIME_NS_MAX		(250 * (int)NSEC_PER_USEC)
-/* Time from the lowest to the highest runtime: 1 ms. */
+/*
+ * Time in which the runtime grows from its lowest to its highest value: 1 ms.
+ */
 #define PERIOD_NS_MAX		(4 * RUNTIME_NS_MAX)
 /* Smallest slice of a wheel that was throttled. */
 #define SLICE_NS_MIN		(5 * (int)NSEC_PER_USEC)
@@ -72,22 +78,25 @@
 #define RESERVED_NS		(RUNTIME_NS_MAX / 4)
 /* Payers that run in a period. */
 #define PAYERS_PER_PERIOD	(RUNTIME_NS_MAX / SLICE_NS_MIN)
-/* Payers without work left from before that may join a period that is full. */
+/* Payers that had no work left, and may join a period although it is full. */
 #define EARLY_PER_PERIOD	(PAYERS_PER_PERIOD / 5)
 /* Deficit up to which payers need not wait. */
 #define DEFICIT_NS_TOLERATED	(8 * (int)NSEC_PER_MSEC)
-/* Length of a penalty, as a multiple of what the run added. Capped at a second. */
+/*
+ * Length of a penalty, as a multiple of the time that the run added to the
+ * deficit. Capped at a second.
+ */
 #define PENALTY_FACTOR		400
-/* Limit of the deficit, for pauses of at most a second. */
+/* Limit of the deficit, so that no pause is longer than a second. */
 #define DEFICIT_NS_MAX		(500 * (int)NSEC_PER_MSEC)
-/* Time of an interrupt and its softirq before the first wheel runs. */
+/* Time of an interrupt and its softirq before the first wheel runs, ns. */
 #define ENTRY_NS		1500
 
 /**
  * struct twheel_sharers - payers, or wheels without a payer, that divide a runtime
- * @waiting: number of those that wait for the next period
- * @expected: number of those from the last period that did not run yet. A
- *	destroyed wheel is expected until the next period
+ * @waiting: number of sharers that wait for the next period
+ * @expected: number of sharers that waited for the present period, and did not
+ *	run in it yet. A destroyed wheel is expected until the next period
  */
 struct twheel_sharers {
 	unsigned int waiting;
@@ -97,15 +106,18 @@ struct twheel_sharers {
 /**
  * struct twheel_throttle - the runtime of all wheels on a CPU
  * @stamp: time of the last begin or end of a run
- * @period: begin of the next period, or of the last one if none waits for it
+ * @period: begin of the next period, or of the present one if no wheel waits
+ *	for the next
  * @runtime: remaining time for wheels, ns. Negative after overruns
  * @deficit: time that payers took below the lowest runtime, and that no unused
  *	time made up for yet, ns
  * @wheels: the wheels without a payer
  * @payers: the payers
- * @last_period: last period with payers. All from @period up to it are full
+ * @last_period: begin of the last period that payers joined. The periods from
+ *	@period up to that one are full
  * @nr_payers: number of payers in @last_period
- * @nr_early: number of further payers in @period
+ * @nr_early: number of payers that joined @period although it may be full: see
+ *	join_early()
  *
  * Accessed only by ticks, which run one after the other on their CPU.
  */
@@ -123,7 +135,10 @@ struct twheel_throttle {
 
 static DEFINE_PER_CPU(struct twheel_throttle, throttles);
 
-/* Return the time since the last stamp, as far as it matters. */
+/*
+ * Set @stamp to @now, and return the time since the last one, ns. Capped,
+ * because more than that changes nothing.
+ */
 static int pass_time(struct twheel_throttle *t, ktime_t now)
 {
 	s64 elapsed = now - t->stamp;
@@ -133,8 +148,9 @@ static int pass_time(struct twheel_throttle *t, ktime_t now)
 }
 
 /*
- * Add @ns to the runtime. Add to the deficit what a payer takes below the lowest
- * runtime. Return this part of @ns.
+ * Add @ns, which may be negative, to the runtime. Time beyond the highest
+ * runtime reduces the deficit. Add to the deficit, and return, what @payer
+ * takes below the lowest runtime.
  */
 static int add_runtime(struct twheel_throttle *t, struct twheel_payer *payer, int ns)
 {
@@ -147,7 +163,7 @@ static int add_runtime(struct twheel_throttle *t, struct twheel_payer *payer, in
 	return excess;
 }
 
-/* Expect in the period that begins whoever waits for it. */
+/* Begin a period: its sharers are those that waited for it. */
 static void expect_waiting(struct twheel_sharers *sharers)
 {
 	sharers->expected = sharers->waiting;
@@ -160,8 +176,9 @@ static bool period_awaited(const struct twheel_throttle *t)
 }
 
 /*
- * Expect all payers and wheels of this period. If payers wait for later periods,
- * the next one is the first of these in the future.
+ * Begin the next period if it is time and a wheel waits for it, and expect its
+ * payers and wheels. If payers wait for later periods, the first of these
+ * periods in the future becomes the next one.
  */
 static void begin_period(struct twheel_throttle *t, ktime_t now)
 {
@@ -179,7 +196,10 @@ static void begin_period(struct twheel_throttle *t, ktime_t now)
 	t->payers.waiting = later ? PAYERS_PER_PERIOD : t->nr_payers;
 }
 
-/* Divide by those who wait or are expected, and the caller. */
+/*
+ * Return the caller's part of @runtime, beside the sharers that wait or are
+ * expected.
+ */
 static int slice_of(int runtime, const struct twheel_sharers *sharers)
 {
 	return runtime / (int)(sharers->expected + sharers->waiting + 1);
@@ -207,8 +227,8 @@ static int deficit_to_repay(const struct twheel_throttle *t,
 
 /*
  * Assign a slice to a payer when the first of its wheels arrives in its period.
- * There may be none left, for example if several periods begin together after a
- * long run.
+ * There may be no runtime left, for example if several periods begin together
+ * after a long run.
  */
 static void refill_payer(struct twheel_throttle *t, struct twheel_payer *payer,
 			 ktime_t now)
@@ -224,9 +244,10 @@ static void refill_payer(struct twheel_throttle *t, struct twheel_payer *payer,
 }
 
 /*
- * Return the slice of a payer that did not wait for a period, 0 if waiting payers are
- * first. Otherwise many such runs would take the runtime that grows for the next period,
- * and the payers that wait for that period would miss one period after the other.
+ * Return the slice of a payer that did not wait for a period, or 0 if waiting
+ * payers come first. Otherwise many such runs would take the runtime that grows
+ * for the next period, and the payers that wait for it would miss one period
+ * after the other.
  */
 static int slice_of_newcomer(const struct twheel_throttle *t,
 			     const struct twheel_payer *payer)
@@ -239,8 +260,9 @@ static int slice_of_newcomer(const struct twheel_throttle *t,
 }
 
 /*
- * Begin a run of a wheel on this CPU. @throttled: it waited for this period.
- * Returns the longest time for the run, ns, or 0 if the wheel is throttled.
+ * Begin a run of a wheel on this CPU. @throttled: the wheel waited for this
+ * period. Returns the longest time for the run, ns, or 0 if the wheel is
+ * throttled.
  */
 u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 			  bool throttled)
@@ -261,7 +283,9 @@ u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 	return max(slice_of(t->runtime, &t->wheels), throttled ? SLICE_NS_MIN : 0);
 }
 
-/* Account for a run, at its end. @preempted_ns: the part in which other tasks ran. */
+/*
+ * Account for a run, at its end. @preempted_ns: time in which other tasks ran.
+ */
 void twheel_throttle_end(struct twheel_payer *payer, ktime_t now,
 			 u64 preempted_ns)
 {
@@ -278,9 +302,9 @@ void twheel_throttle_end(struct twheel_payer *payer, ktime_t now,
 }
 
 /*
- * Set the next period when the first wheel waits for it: when the runtime is
- * full. The present runtime is for wheels expected in this period, which use it
- * up and earn half of it while they run.
+ * Set the next period, if no wheel waits for it yet, to the time at which the
+ * runtime is full. The present runtime is for the wheels that are expected in
+ * this period. They use it up, and earn half of it while they run.
  */
 static void set_period(struct twheel_throttle *t, ktime_t now)
 {
@@ -295,9 +319,9 @@ static void set_period(struct twheel_throttle *t, ktime_t now)
 }
 
 /*
- * Join the next period beside the payers who wait for it, although it may be full.
- * Otherwise a user with a timer now and then would wait as long as those who are
- * busy. Return false if enough others already joined.
+ * Join the next period beside the payers that wait for it, although it may be
+ * full. Otherwise a user with a timer now and then would wait as long as busy
+ * users do. Return false if enough other payers already joined.
  */
 static bool join_early(struct twheel_throttle *t, struct twheel_payer *payer)
 {
@@ -336,9 +360,10 @@ static void join_period(struct twheel_throttle *t, struct twheel_payer *payer,
 
 /*
  * Throttle a wheel until the next period, or a later one. @now: the time passed
- * to twheel_throttle_begin() or twheel_throttle_end() of this run. @throttled: the
- * wheel waited for this period. @limit_ns: what twheel_throttle_begin() returned.
- * Return the time of the next run, without a payer at most PERIOD_NS_MAX from now.
+ * to twheel_throttle_begin() or twheel_throttle_end() of this run. @throttled:
+ * the wheel waited for this period. @limit_ns: what twheel_throttle_begin()
+ * returned. Return the time of the next run: without a payer, at most
+ * PERIOD_NS_MAX from now.
  */
 ktime_t twheel_throttle_wait(struct twheel_payer *payer, ktime_t now,
 			     bool throttled, s64 limit_ns)
@@ -355,8 +380,9 @@ ktime_t twheel_throttle_wait(struct twheel_payer *payer, ktime_t now,
 		join_period(t, payer, now);
 	payer->waiting = true;
 	/*
-	 * The order in a period: wheels without a payer, wheels of payers that found
-	 * no runtime in their last period, wheels that had no slice, other wheels.
+	 * The order in a period: wheels without a payer, wheels of payers that
+	 * found no runtime in their last period, wheels that had no slice,
+	 * other wheels.
 	 */
 	if (limit_ns)
 		return payer->period + 3;

@@ -7,16 +7,18 @@
 #include <linux/types.h>
 
 /**
- * struct twheel_payer - the wheels of a user, on one CPU of an array
- * @period: begin of the next period of these wheels, or of their last one
- * @end: end of the last run
- * @runtime: rest of the payer's slice of the last period, ns
- * @penalty: time from @end on without tolerance for a deficit, ns
+ * struct twheel_payer - account of a user for the time of wheels on one CPU
+ * @period: begin of the next period of the user's wheels, or of the last one if
+ *	none of them waits
+ * @end: end of the last run of one of these wheels
+ * @runtime: unused part of the slice that the payer got in its last period, ns
+ * @penalty: time after @end in which the payer runs only without a deficit, ns
  * @waiting: true from when a wheel waits for @period until a wheel runs in it
- * @missed: true if the payer found no runtime in its last period. Then it is one of the
- *	first in the next period
+ * @missed: true if the payer found no runtime in its last period. Its wheels
+ *	then run before the wheels of other payers in the next period
  *
- * Accessed only by ticks, which run one after the other on their CPU.
+ * A payer is an array of these, one for each CPU. Accessed only by the ticks of
+ * this CPU, which run one after the other.
  */
 struct twheel_payer {
 	ktime_t period;

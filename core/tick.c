@@ -27,17 +27,17 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Timers expired in one run, or moved if none is due. */
+/* Limit of the timers that a run expires, or moves if none is due. */
 #define WORK_PER_RUN	1024
 /* Target time between two clock reads, ns, and most timers between them. */
 #define CHECK_NS	(10 * NSEC_PER_USEC)
 #define TIMERS_PER_CHECK	64
-/* Least time to allow for a timer before the next clock read, ns, as a shift. */
+/* Shortest time that a timer is expected to take, ns, as a shift. */
 #define TIMER_NS_SHIFT	9
 
 /**
  * twheel_at_tick_end - defer work until the callbacks of this tick have run
- * @timer: the timer, whose callback calls this, not yet freed
+ * @timer: the timer whose callback calls this, and that is not freed yet
  * @end: the work. Nothing happens if it is queued already
  *
  * For work that one call can do for all timers of a tick, such as waking up a
@@ -57,7 +57,7 @@ void twheel_at_tick_end(struct twheel_timer *timer, struct twheel_tick_end *end)
 	/* Stable while the callback runs: see start_slow(). */
 	struct twheel_base *base = READ_ONCE(timer->base);
 
-	/* Only the tick that called us changes it to and from @timer. */
+	/* Only the tick that called us changes @running to and from @timer. */
 	if (WARN_ON_ONCE(base <= TWHEEL_MOVING || data_race(base->running) != timer))
 		return;
 	/* Pairs with run_tick_ends(). */
@@ -93,8 +93,9 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	__releases(&base->lock) __acquires(&base->lock)
 {
 	/*
-	 * note_late() computed the part that all timers of the tick share. Never
-	 * 0. restart_in_tick() may write @offset_ns concurrently, in one access.
+	 * note_late() computed the part of the lateness that all timers of the
+	 * tick share. @late is never 0. restart_in_tick() may write @offset_ns
+	 * concurrently, in one access.
 	 */
 	u32 late = base->late_ns - data_race(timer->node.offset_ns);
 	twheel_fn fn = timer->fn;
@@ -124,8 +125,8 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 	if (!twheel_expiry_awaited(&base->expiry))
 		return true;
 	/*
-	 * Let waiters for this callback go on before this run calls others: one
-	 * of those may wait for the waiter.
+	 * Let waiters for this callback go on before this run calls another
+	 * one, which may itself wait for one of these waiters.
 	 */
 	twheel_base_set_running(base, NULL);
 	raw_spin_unlock_irq(&base->lock);
@@ -172,8 +173,8 @@ static s64 late_for(const struct twheel_base *base, const struct tick_run *run,
 
 /*
  * Compute the lateness of the timers of this tick: from their deadlines, which
- * are in the tick before it, to the last clock read. A deadline that had passed
- * when its timer was started counts as one of this tick.
+ * are in the tick before it, to the last clock read. A timer that was started
+ * after its deadline counts as one with a deadline in that tick.
  */
 static void note_late(struct twheel_base *base, const struct tick_run *run)
 {
@@ -215,9 +216,10 @@ static int expire_tick(struct twheel_base *base, struct tick_run *run,
 /*
  * Adapt the number of timers between two clock reads. A clock read costs a
  * third of an expiry with a short callback, but a callback may also take a
- * thousand times as long. So double the number if the timers were fast, halve it
- * if they were slow, and drop to 1 if they were very slow. Jiffies are cheap to read, and
- * reveal a slow callback among many short ones.
+ * thousand times as long. So double the number if that many timers expired
+ * (@full) and were fast, halve it if they were slow, and drop to 1 if they were
+ * very slow. Jiffies are cheap to read, and reveal a slow callback among many
+ * short ones.
  */
 static void note_check(struct twheel_base *base, struct tick_run *run,
 		       ktime_t now, bool full)
@@ -234,7 +236,7 @@ static void note_check(struct twheel_base *base, struct tick_run *run,
 		base->timers_per_check *= 2;
 }
 
-/* Returns the number of timers to expire until the next clock read, 0: stop. */
+/* Returns how many timers to expire before the next clock read, 0 to stop. */
 static int timers_to_check(const struct twheel_base *base,
 			   const struct tick_run *run)
 {
@@ -247,7 +249,10 @@ static int timers_to_check(const struct twheel_base *base,
 	return min(timers, 1 + (int)(left_ns >> TIMER_NS_SHIFT));
 }
 
-/* Returns whether all due timers expired. False if the run stopped early. */
+/*
+ * Expire the timers that are due up to @run->target. Returns false if the run
+ * stopped early and some of them are left.
+ */
 static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 {
 	struct twheel_node *node;
@@ -276,8 +281,9 @@ static bool expire_timers(struct twheel_base *base, struct tick_run *run)
 }
 
 /*
- * Call what callbacks queued with twheel_at_tick_end(). Returns false if a payer's
- * slice is used and some is left. @run is NULL at teardown: call everything.
+ * Call the work that callbacks queued with twheel_at_tick_end(). Returns false
+ * if a payer's slice is used up and work is left. @run is NULL at teardown,
+ * when all work is called.
  */
 static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 {
@@ -288,10 +294,10 @@ static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 		if (!end->next)
 			base->next_tick_end = &base->tick_ends;
 		/*
-		 * Read @end->next before a callback on another base finds the bit
-		 * clear, queues @end again and writes @end->next. Pairs with
-		 * twheel_at_tick_end(), as does the barrier below: a callback
-		 * that finds the bit set did its part before @fn runs.
+		 * Read @end->next before a callback on another base finds the
+		 * bit clear, queues @end again and writes @end->next. Pairs
+		 * with twheel_at_tick_end(), as does the barrier below: @fn
+		 * sees the work of each callback that found the bit set.
 		 */
 		clear_bit_unlock(0, &end->queued);
 		/* See above. */
@@ -356,15 +362,19 @@ static enum hrtimer_restart rearm(struct twheel_base *base,
 					    run->limit_ns);
 	} else {
 		base->empty = run->last == U64_MAX ? min(base->empty + 1, base->doze) : 0;
-		/* Doze if the next tick, when empty, is number @doze in a row. */
+		/*
+		 * Doze if the next tick would be empty tick number @doze in a
+		 * row.
+		 */
 		if (base->doze && base->empty + 1 >= base->doze)
 			base->armed_tick = twheel_scheme_next_due(&base->scheme,
 								  TWHEEL_MOVES_PER_LOCK);
 		next = twheel_time_of(base, base->armed_tick ?: run->target + 1);
 	}
 	/*
-	 * If an interrupt queued the hrtimer again before twheel_tick() took the
-	 * lock, only a start can change its time.
+	 * An interrupt may have started the hrtimer before twheel_tick() took
+	 * the lock. Only hrtimer_start() may change the time of a queued
+	 * hrtimer.
 	 */
 	if (hrtimer_is_queued(&base->hrtimer)) {
 		hrtimer_start(&base->hrtimer, next, HRTIMER_MODE_ABS_PINNED_SOFT);
@@ -374,7 +384,10 @@ static enum hrtimer_restart rearm(struct twheel_base *base,
 	return HRTIMER_RESTART;
 }
 
-/* PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of a base, in softirq context. */
+/*
+ * Process the ticks of a base, as the hrtimer's function, in softirq context:
+ * PER_TICK_BOOKKEEPING and EXPIRY_PROCESSING of the paper.
+ */
 enum hrtimer_restart twheel_tick(struct hrtimer *hrtimer)
 {
 	struct twheel_base *base = container_of(hrtimer, struct twheel_base,

@@ -13,7 +13,7 @@
  * one that never has a pending timer (twheel_wheel_unbound). A caller reads
  * timer->base, locks, and checks it again, like lock_timer_base() in
  * kernel/time/timer.c. While its callback runs, a timer remains on its base, so
- * that base->running is the place to ask.
+ * that a waiter for the callback finds base->running there.
  *
  * The hrtimer. A start has to check it if armed_tick says so. See base.c.
  *
@@ -49,12 +49,18 @@ static bool debug_is_static(void *addr)
 	       timer->node.link.prev == TIMER_ENTRY_STATIC;
 }
 
-/* Stop a timer, and wait for its callback unless this code is the callback. */
+/*
+ * Stop a timer, and wait for its callback unless the callback itself calls
+ * this.
+ */
 static void debug_stop(struct twheel_timer *timer)
 {
 	struct twheel_base *base = READ_ONCE(timer->base);
 
-	/* data_race: equals @timer on this CPU only if its callback runs here. */
+	/*
+	 * data_race: @running is @timer on this CPU only if its callback runs
+	 * here.
+	 */
 	if (base > TWHEEL_MOVING && data_race(base->running) == timer &&
 	    base->cpu == raw_smp_processor_id())
 		twheel_stop(timer);
@@ -109,8 +115,9 @@ const struct debug_obj_descr twheel_timer_debug_descr;
 #endif
 
 /*
- * Warn of a delay that was probably meant as a deadline: it is the present time and
- * up to a second more. A delay in units of a microsecond or more is meant.
+ * Warn of a delay that was probably meant as a deadline: it is the present time
+ * and up to a second more. A delay in whole microseconds is not reported,
+ * because it was hardly computed from the present time.
  */
 static void debug_check_delay(const struct twheel_timer *timer, u64 delay_ns)
 {
@@ -139,7 +146,10 @@ static u64 round_up_to_tick(const struct twheel_base *base, u64 deadline,
 	return twheel_tick_above(base, deadline + base->tick_ns - 1, offset_ns);
 }
 
-/* Returns whether the timer's callback has a deferred start. */
+/*
+ * Returns whether the timer's callback deferred a start that is still to be
+ * carried out.
+ */
 static bool is_deferred(const struct twheel_base *base,
 			const struct twheel_timer *timer)
 {
@@ -156,7 +166,10 @@ static ktime_t deadline_of(const struct twheel_base *base,
 	return twheel_expired_deadline(timer, base->tick_ns);
 }
 
-/* Returns CLOCK_MONOTONIC. Only the base, once locked, says which clock it uses. */
+/*
+ * Returns a time of CLOCK_MONOTONIC. Which clock the wheel uses is known only
+ * after its base is locked.
+ */
 static u64 deadline_after(u64 delay_ns)
 {
 	u64 deadline = ktime_get() + delay_ns;
@@ -177,7 +190,8 @@ static u64 deadline_at(ktime_t deadline)
  * twheel_asked_expired - callback of timers that the wheel asks for their deadlines
  * @timer: the timer, of a struct twheel_asked_timer
  *
- * Calls the function of the source. Its address tells the wheel which timers to ask.
+ * Calls the function of the source. The address of this callback tells the
+ * wheel which timers to ask.
  *
  * Context: As a callback.
  */
@@ -188,9 +202,10 @@ void twheel_asked_expired(struct twheel_timer *timer)
 EXPORT_SYMBOL_GPL(twheel_asked_expired);
 
 /*
- * Ask for the deadline of a pending timer of a struct twheel_asked_timer, whose base is
- * locked, before a scheme moves or expires it. Returns whether the timer has a later tick
- * now. Its slot may be too early then, as after a refresh.
+ * Ask for the deadline of a pending timer of a struct twheel_asked_timer, whose
+ * base is locked, before a scheme moves or expires it. Returns whether the
+ * timer has a later tick now. Its slot may be too early then, as after a
+ * refresh.
  */
 bool twheel_timer_ask(struct twheel_timer *timer)
 {
@@ -213,8 +228,8 @@ bool twheel_timer_ask(struct twheel_timer *timer)
 /* Locks and bases */
 
 /*
- * Wait for a timer in transit to reach its base. Give a timer without one the
- * shared base, which a start will replace. Out of line because it is rare.
+ * Wait for a timer in transit to reach its base. Give a timer without a base
+ * the shared base, which a start will replace. Out of line because it is rare.
  */
 static noinline void await_base(struct twheel_timer *timer)
 {
@@ -235,7 +250,9 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 		base = READ_ONCE(timer->base);
 		if (base > TWHEEL_MOVING) {
 			raw_spin_lock_irqsave(&base->lock, *flags);
-			/* Racing writers write another base. */
+			/*
+			 * data_race: a concurrent writer writes another base.
+			 */
 			if (data_race(timer->base == base))
 				return base;
 			raw_spin_unlock_irqrestore(&base->lock, *flags);
@@ -268,11 +285,15 @@ static struct twheel_base *move_to_base(struct twheel_base *base,
 /*
  * Starting and stopping under the base's lock
  *
- * Functions that are always inlined are the fast path of the API functions, and
- * otherwise become calls. Those that never are would make it save registers.
+ * The functions that are always inlined are on the fast path of the API
+ * functions, where gcc would otherwise call them. If the noinline functions
+ * were inlined, the fast path would have to save registers for them.
  */
 
-/* Start a timer on a locked base whose hrtimer may be off or asleep. */
+/*
+ * Start a timer on a locked base whose hrtimer may be off, or set to a later
+ * tick.
+ */
 static noinline void start_asleep(struct twheel_base *base,
 				  struct twheel_timer *timer, u64 expires,
 				  u32 offset_ns)
@@ -284,8 +305,9 @@ static noinline void start_asleep(struct twheel_base *base,
 }
 
 /*
- * Move a restarted timer while the hrtimer is off or asleep. Out of line, because
- * restart_and_move() would save registers for it: a tenth of a restart.
+ * Move a restarted timer while the hrtimer is off, or set to a later tick. Out
+ * of line, because restart_and_move() would save registers for it, which takes
+ * a tenth of the time of a restart.
  */
 static noinline void restart_asleep(struct twheel_base *base,
 				    struct twheel_timer *timer, u64 expires)
@@ -297,7 +319,10 @@ static noinline void restart_asleep(struct twheel_base *base,
 							     &timer->node));
 }
 
-/* Restart to an earlier tick, or in a scheme that moves restarted timers. */
+/*
+ * Restart a timer that cannot remain in its slot: to an earlier tick, or in a
+ * scheme that moves restarted timers.
+ */
 static noinline void restart_and_move(struct twheel_base *base,
 				      struct twheel_timer *timer, u64 expires)
 {
@@ -345,10 +370,10 @@ static bool is_started(struct twheel_base *base, struct twheel_timer *timer)
 
 /*
  * Start or restart a timer in any case, on the base of @cpu. With TWHEEL_NO_CPU
- * a pending timer remains on its base, and another one is started on the base
- * for this CPU. While its callback is running a timer remains on its base, where
- * waiters for the callback look. Out of line, because start_timer() would save
- * registers for it.
+ * a pending timer remains on its base, and a timer that is not pending is
+ * started on the base for this CPU. While its callback is running a timer
+ * remains on its base, where waiters for the callback look. Out of line,
+ * because start_timer() would save registers for it.
  */
 static noinline int start_slow(struct twheel_base *base,
 			       struct twheel_timer *timer, u64 deadline,
@@ -365,7 +390,7 @@ static noinline int start_slow(struct twheel_base *base,
 		goto unlock;
 	}
 	if (ret) {
-		/* Looks pending until it is on the other base. */
+		/* The timer looks pending until it is on the other base. */
 		twheel_scheme_leave(&base->scheme, &timer->node);
 		base->counters.started--;
 		base->counters.restarted++;
@@ -391,8 +416,8 @@ unlock:
 }
 
 /*
- * Start a timer that is not pending. Returns false if that takes start_slow(),
- * because it may need another base.
+ * Start a timer that is not pending. Returns false if only start_slow() can
+ * start it, for example because it needs another base.
  */
 static __always_inline bool start_fast(struct twheel_base *base,
 				       struct twheel_timer *timer, u64 expires,
@@ -402,12 +427,12 @@ static __always_inline bool start_fast(struct twheel_base *base,
 	    is_deferred(base, timer))
 		return false;
 	/*
-	 * Like start_deferred(). The callback cannot defer a start now: it is this
-	 * code, or interrupted by it on this CPU.
+	 * Like start_deferred(). The callback cannot defer a start now: it
+	 * called this, or was interrupted by the caller of this on this CPU.
 	 */
 	if (base->running == timer)
 		atomic64_set(&base->deferred, TWHEEL_DEFER_CLOSED);
-	/* Does the timer need the hrtimer earlier? */
+	/* Does the hrtimer have to fire earlier for this timer? */
 	if (base->armed_tick &&
 	    !twheel_scheme_can_wait(&base->scheme, expires, base->armed_tick))
 		start_asleep(base, timer, expires, offset_ns);
@@ -465,17 +490,17 @@ int twheel_start_at(struct twheel_timer *timer, ktime_t deadline)
 EXPORT_SYMBOL_GPL(twheel_start_at);
 
 /*
- * Restart a timer that was pending when the caller checked, if its tick remains the same.
- * Returns whether it did.
+ * Restart a timer that was pending when the caller checked, if its tick remains
+ * the same. Returns whether it did.
  *
  * A timer that is restarted more often than once a tick mostly keeps its tick.
  * Then only the offset of its deadline within the tick changes, which affects
  * neither wheel nor hrtimer and needs no lock.
  *
- * A restart without a lock counts as made while the timer was pending with that tick. If
- * another caller changes the tick, or the timer expires, before the offset is
- * written, a reader may find the deadline off by less than a tick. The time of
- * the expiry is not affected.
+ * A restart without a lock counts as made while the timer was pending with that
+ * tick. If another caller changes the tick, or the timer expires, before the
+ * offset is written, a reader may find the deadline off by less than a tick.
+ * The time of the expiry is not affected.
  *
  * 32-bit kernels read a tick in two halves and always lock.
  */
@@ -524,17 +549,18 @@ int twheel_start(struct twheel_timer *timer, u64 delay_ns)
 	u64 deadline;
 
 	/*
-	 * Reading the clock waits for earlier loads, but not for prefetches:
-	 * fetch the timer from memory in the same time. With a million timers a
-	 * start takes 1.1 times as long as with timer_list then, 1.9 otherwise.
+	 * Reading the clock waits for earlier loads, but not for prefetches: so
+	 * fetch the timer from memory in that time. With a million timers a
+	 * start then takes 1.1 times as long as with timer_list, and 1.9 times
+	 * as long without prefetches.
 	 */
 	prefetch(&timer->node);
 	prefetch(&timer->fn);
 	debug_check_delay(timer, delay_ns);
 	deadline = deadline_after(delay_ns);
 	/*
-	 * The tick is read after this and belongs to the start seen here. Pairs
-	 * with twheel_base_start().
+	 * restart_in_tick() reads the tick after this, so the tick belongs to
+	 * the start seen here. Pairs with twheel_base_start().
 	 */
 	if (smp_load_acquire(&timer->node.link.next) && restart_in_tick(timer, deadline))
 		return 1;
@@ -568,10 +594,13 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 	s64 none = 0;
 	bool deferred;
 
-	/* data_race: equals @timer only while its callback runs here. */
+	/* data_race: @running is @timer only while its callback runs here. */
 	if (base <= TWHEEL_MOVING || data_race(base->running) != timer)
 		return -EINVAL;
-	/* Debug objects have to see the start before others carry it out. */
+	/*
+	 * Debug objects have to see the start before another caller carries it
+	 * out.
+	 */
 	if (IS_ENABLED(CONFIG_DEBUG_OBJECTS))
 		raw_spin_lock_irqsave(&base->lock, flags);
 	deferred = deadline >= 0 &&
@@ -587,9 +616,9 @@ int twheel_again_at(struct twheel_timer *timer, ktime_t deadline)
 EXPORT_SYMBOL_GPL(twheel_again_at);
 
 /*
- * Restart a timer if it is pending. @deadline is a time of the wheel's clock if @ours, and of
- * CLOCK_MONOTONIC otherwise. Out of line, because twheel_restart() would save registers for
- * it: 6 of some 70 instructions.
+ * Restart a timer if it is pending. @deadline is a time of the wheel's clock if
+ * @ours, and of CLOCK_MONOTONIC otherwise. Out of line, because
+ * twheel_restart() would save registers for it: 6 of some 70 instructions.
  */
 static noinline int restart_pending(struct twheel_timer *timer, u64 deadline, bool ours)
 {
@@ -611,8 +640,9 @@ static noinline int restart_pending(struct twheel_timer *timer, u64 deadline, bo
  * @timer: the timer
  * @delay_ns: delay from now, ns. The deadline is at most KTIME_MAX
  *
- * Like twheel_restart_at() at @delay_ns from now, with the fast path of twheel_start(). For
- * a timeout that begins again with each packet, and ends once.
+ * Like twheel_restart_at() at @delay_ns from now, with the fast path of
+ * twheel_start(). For a timeout that begins again with each packet until it
+ * expires.
  *
  * Context: Any but NMI.
  * Return: as twheel_restart_at().
@@ -704,8 +734,8 @@ int twheel_start_on(struct twheel_timer *timer, u64 delay_ns, int cpu)
 EXPORT_SYMBOL_GPL(twheel_start_on);
 
 /*
- * Stop a timer that was not pending when the caller checked, and may have a
- * deferred start. Rare.
+ * Stop a timer that was not pending when the caller checked. Its callback may
+ * have deferred a start. Rare.
  */
 static noinline int stop_deferred(struct twheel_timer *timer)
 {
@@ -746,7 +776,7 @@ int twheel_stop(struct twheel_timer *timer)
 	bool stopped;
 
 	debug_assert_init(timer);
-	/* A pending timer never looks stopped. */
+	/* A pending timer looks pending even while it moves to another base. */
 	if (!twheel_pending(timer))
 		return stop_deferred(timer);
 	base = twheel_lock_base(timer, &flags);
@@ -759,9 +789,10 @@ EXPORT_SYMBOL_GPL(twheel_stop);
 /*
  * Starting and stopping many timers
  *
- * The lock of a base is taken once for all timers of a run on one base, and
+ * The lock of a base is taken once for successive timers of that base, and
  * released after TWHEEL_MOVES_PER_LOCK of them at the latest. The functions for
- * one request are always inlined into the loop, which would call them by pointer.
+ * one request are always inlined into the loop, which would otherwise call them
+ * by pointer.
  */
 
 static __always_inline void start_request(struct twheel_base *base,
@@ -778,7 +809,7 @@ static __always_inline void start_request(struct twheel_base *base,
 	} else if (!start_fast(base, r->timer, expires, offset_ns)) {
 		r->result = start_slow(base, r->timer, deadline, TWHEEL_NO_CPU,
 				       *flags);
-		/* The timer may be gone. */
+		/* start_slow() released the lock: the timer may be gone. */
 		raw_spin_lock_irqsave(&base->lock, *flags);
 	}
 }
@@ -872,7 +903,8 @@ EXPORT_SYMBOL_GPL(twheel_stop_many);
  * running, announce the caller at *@lock and return true: the caller must wait
  * there. A pending timer is left alone while its callback runs, because the
  * callback could start it once more, and two stops could not be reported. A
- * shutdown prevents that, and a caller that cannot wait stops it at once.
+ * shutdown keeps the callback from starting the timer, and a caller that cannot
+ * wait stops it at once.
  */
 static bool try_to_stop(struct twheel_timer *timer, bool shutdown, bool may_wait,
 			bool *stopped, struct twheel_expiry_lock **lock)
@@ -934,7 +966,7 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
 	struct twheel_expiry_lock *lock;
 	bool stopped = false;
 
-	/* The timer may have another base each time, even that of this CPU. */
+	/* Look up the base again after each wait: the timer may have moved. */
 	while (try_to_stop(timer, shutdown, may_wait, &stopped, &lock))
 		wait_for_callback(lock);
 	return stopped;
@@ -1023,9 +1055,9 @@ EXPORT_SYMBOL_GPL(twheel_callback_wait);
 /**
  * twheel_timer_setup_key - set up a timer with a lockdep class
  * @timer: see twheel_timer_setup()
- * @wheel: see there
- * @fn: see there
- * @flags: see there
+ * @wheel: see twheel_timer_setup()
+ * @fn: see twheel_timer_setup()
+ * @flags: see twheel_timer_setup()
  * @name: name of the timer for lockdep, where configured
  * @key: class of the timer for lockdep
  *
@@ -1074,7 +1106,7 @@ EXPORT_SYMBOL_GPL(twheel_timer_destroy);
 ktime_t twheel_deadline(const struct twheel_timer *timer)
 {
 	unsigned long flags;
-	/* May only give a static timer its first base: @timer is const otherwise. */
+	/* Changes @timer only to give a static timer its first base. */
 	struct twheel_base *base = twheel_lock_base((struct twheel_timer *)timer,
 						    &flags);
 	ktime_t deadline;

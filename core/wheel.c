@@ -28,7 +28,10 @@ static const char * const mode_names[TWHEEL_NR_MODES] = {
 	[TWHEEL_TICKLESS]	= "tickless",
 };
 
-/* By number. Readers use RCU. Wheels are freed a grace period after erasing. */
+/*
+ * Wheels by number. Readers use RCU: a wheel is freed a grace period after it
+ * is erased.
+ */
 static DEFINE_XARRAY_FLAGS(wheels, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 next_number;			/* guarded by the lock of wheels */
 static atomic_t nr_wheels;
@@ -96,9 +99,9 @@ static int base_online(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Expire what is due while the timers of a base move: the nearest ones move last,
- * after minutes if there are millions. The hrtimer is off, so run its function as
- * HRTIMER_SOFTIRQ would.
+ * Expire the timers that become due while the timers of a base move. The timers
+ * that are due soonest move last: with millions of timers, after minutes. The
+ * hrtimer is off, so call its function as HRTIMER_SOFTIRQ would.
  */
 static void expire_due_timers(struct twheel_base *base)
 {
@@ -119,7 +122,10 @@ static void move_timers(struct twheel_base *base, unsigned int cpu)
 	twheel_tick_finish(base);
 }
 
-/* Let go of all timers that expire on @cpu. Allocates nothing and cannot fail. */
+/*
+ * Hand the timers that expire on @cpu to other CPUs. Allocates nothing and
+ * cannot fail.
+ */
 static int base_offline(unsigned int cpu, struct hlist_node *node)
 {
 	struct twheel *wheel = hlist_entry(node, struct twheel, cpuhp);
@@ -141,9 +147,10 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Become an instance of the hotplug state. Callbacks run on each CPU in turn,
- * in threads that may have to wait for the CPU. Only the first wheel pays for
- * that: for later ones it says which CPUs are online.
+ * Make a wheel an instance of the hotplug state. To call base_online() on each
+ * CPU in turn takes threads that may have to wait for their CPU. So that is
+ * done for the default wheel only, the first one, which tells later wheels
+ * which CPUs are online.
  */
 static int follow_hotplug(struct twheel *wheel)
 {
@@ -225,11 +232,15 @@ EXPORT_SYMBOL_GPL(twheel_prepare_cpu);
 /*
  * Slots of CPUs that nobody prepared
  *
- * A start without slots on its CPU uses another base and requests slots here.
- * It may hold any lock and cannot sleep, so an irq_work queues the work.
+ * A start on a CPU without slots uses another base, and requests slots for the
+ * CPU. Its caller may hold any lock and cannot sleep, so an irq_work queues the
+ * work.
  */
 
-/* Requests are never cleared: the work is repeated until there is memory. */
+/*
+ * Prepare the CPUs that starts requested. Requests are never cleared: the work
+ * is repeated until there is memory for each of them.
+ */
 static void prepare_requested(struct work_struct *work)
 {
 	struct twheel *wheel = container_of(to_delayed_work(work), struct twheel,
@@ -249,12 +260,13 @@ static void queue_request_work(struct irq_work *irq_work)
 	struct twheel *wheel = container_of(irq_work, struct twheel,
 					    request_irq_work);
 
-	/* It may wait for a second, after it found no memory for another CPU. */
+	/* The work may be waiting, after it found no memory for another CPU. */
 	mod_delayed_work(twheel_system_wq, &wheel->request_work, 0);
 }
 
 /*
- * Request slots for a CPU that started a timer without, in any context but NMI.
+ * Request slots for a CPU on which a timer was started without slots, in any
+ * context but NMI.
  * A wheel with a payer gets none: twheel_prepare_cpu() charges its slots to the
  * memory cgroup of its caller, and a work could not.
  */
@@ -446,8 +458,8 @@ static unsigned long drain_wheel(struct twheel *wheel,
  *	NULL. In order only among the timers of one tick and base
  * @arg: argument of @fn
  *
- * The caller must keep others from starting timers: they may or may not be
- * found. Does not wait for running callbacks. Do not drain a wheel that a
+ * The caller must keep others from starting timers, because this may miss such
+ * timers. Does not wait for running callbacks. Do not drain a wheel that a
  * struct twheel_work uses: the work would not notice a stop.
  *
  * No CPU goes offline during this call, or its timers might move to a base that
@@ -493,7 +505,7 @@ void twheel_destroy(struct twheel *wheel)
 	/* A callback would wait for itself. twheel owns the default wheel. */
 	if (WARN_ON_ONCE(in_interrupt() || wheel == default_wheel))
 		return;
-	/* No timers are started any more. */
+	/* No timer is started any more, so no slots are requested. */
 	irq_work_sync(&wheel->request_irq_work);
 	cancel_delayed_work_sync(&wheel->request_work);
 	xa_erase(&wheels, wheel->number);
@@ -504,7 +516,7 @@ void twheel_destroy(struct twheel *wheel)
 	WARN_ON_ONCE(drain_wheel(wheel, NULL, NULL));
 	for_each_possible_cpu(cpu)
 		twheel_base_wait_for_kick(wheel->bases[cpu]);
-	/* A kick may have started it again. */
+	/* A kick may have started an hrtimer again. */
 	for_each_possible_cpu(cpu) {
 		hrtimer_cancel(&wheel->bases[cpu]->hrtimer);
 		twheel_tick_finish(wheel->bases[cpu]);
@@ -556,7 +568,10 @@ EXPORT_SYMBOL_GPL(twheel_get_config);
 
 /* For /proc/twheel */
 
-/* Returns the wheel of @number or the next one, and sets @number, under RCU. */
+/*
+ * Returns the wheel with the lowest number from *@number on, and sets *@number
+ * to its number. The caller holds the RCU read lock.
+ */
 struct twheel *twheel_wheel_find(unsigned long *number)
 {
 	return xa_find(&wheels, number, ULONG_MAX, XA_PRESENT);

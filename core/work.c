@@ -6,11 +6,12 @@
  * the timer's callback queues a work item, which may sleep. Built on the
  * exported functions of twheel and of workqueues only.
  *
- * The PENDING bit alone makes a delayed_work one object. Here timer and work
- * item are two, and a lock joins them: the work is pending while @delayed is
- * set or the item is queued. A callback that takes the lock late finds @delayed
- * clear, or the timer pending again, because its start was cancelled or
- * postponed. The lock is not in the work, which may free itself when queued.
+ * A delayed_work has one PENDING bit for its timer and its work item. Here
+ * these are two objects, and a lock joins them: the work is pending while
+ * @delayed is set or the item is queued. A callback that takes the lock late,
+ * after a cancellation or a new delay, finds @delayed clear or the timer
+ * pending again. The lock is not in the work, which may free itself when
+ * queued.
  */
 #include <linux/export.h>
 #include <linux/hash.h>
@@ -79,7 +80,10 @@ static void note_delay(int cpu, struct workqueue_struct *wq, struct twheel_work 
 	work->delayed = 1;
 }
 
-/* Returns false, with nothing changed, on failure. The work's lock is held. */
+/*
+ * Start the timer of a work. Returns false, with nothing changed, on failure.
+ * The work's lock is held.
+ */
 static bool start_delay(int cpu, struct workqueue_struct *wq,
 			struct twheel_work *work, u64 delay_ns)
 {
@@ -154,12 +158,12 @@ EXPORT_SYMBOL_GPL(twheel_schedule_work_on);
  * twheel_queue_work_at - queue a work at a given time
  * @wq: workqueue to use
  * @work: the work
- * @deadline: time of the clock of the work's wheel. A past one is due in the
- *	next tick
+ * @deadline: time of the clock of the work's wheel. A deadline in the past is
+ *	due at the next tick
  *
  * A work that queues itself again a period after twheel_work_deadline() does
- * not drift by the time that it takes, and not by that which it waits in the
- * queue.
+ * not drift, neither by the time that it runs nor by the time that it waits in
+ * the queue.
  *
  * Context: Any but NMI.
  * Return: as twheel_queue_work().
@@ -254,7 +258,7 @@ EXPORT_SYMBOL_GPL(twheel_work_pending);
  *
  * Context: Any. Stable while nobody queues the work, as in its own function.
  * Return: the last deadline of its timer. A work that was queued with a delay
- * of 0 keeps the one before.
+ * of 0 keeps its previous deadline.
  */
 ktime_t twheel_work_deadline(const struct twheel_work *work)
 {
@@ -283,7 +287,10 @@ bool twheel_cancel_work(struct twheel_work *work)
 }
 EXPORT_SYMBOL_GPL(twheel_cancel_work);
 
-/* Returns whether the count is 0 afterwards. */
+/*
+ * Change the number of calls that disabled a work. Returns whether it is 0
+ * afterwards.
+ */
 static bool count_disabled(struct twheel_work *work, int change)
 {
 	unsigned long flags;

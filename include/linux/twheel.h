@@ -5,8 +5,8 @@
  * Embed a struct twheel_timer in your own structure, set it up once with its
  * callback, start and stop it from any context. The functions correspond to
  * timer_setup(), mod_timer(), timer_delete() and timer_delete_sync() of
- * timer_list. Unlike there, a timer never expires early, and is due at most one
- * tick after its deadline, however far away that is.
+ * timer_list. Unlike with timer_list, a timer never expires early, and is due
+ * at most one tick after its deadline, however far away the deadline is.
  *
  * twheel(9) describes each function ("make man"). Documentation/tutorial-modules.rst begins with
  * one timer.
@@ -27,7 +27,7 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
-/* Grows when a function or a field changes its meaning, or goes. */
+/* Incremented when a function or a field changes its meaning, or is removed. */
 #define TWHEEL_API_VERSION	1
 
 struct twheel;
@@ -73,9 +73,9 @@ enum twheel_mode {
  * @hidden: true to show the wheel in /proc/twheel only to @uid and
  *	CAP_SYS_ADMIN. For timers of users, because the counters of a wheel show
  *	each start at once
- * @uid: user, with @hidden only
- * @scheme: scheme
- * @mode: tick mode
+ * @uid: user who may see the wheel, with @hidden only
+ * @scheme: how the wheel stores its timers
+ * @mode: when the wheel's hrtimer fires
  * @tick_ns: length of a tick, %TWHEEL_TICK_NS_MIN to %TWHEEL_TICK_NS_MAX ns. 0:
  *	tick of the default wheel
  * @slots: number of slots of a hashed wheel, %TWHEEL_SLOTS_MIN to
@@ -87,7 +87,7 @@ enum twheel_mode {
  *	wheel behaves like a @doze of 1, and accepts only 0 and 1
  * @clock: clock of ticks, deadlines and delays. CLOCK_BOOTTIME continues during
  *	suspend: timers that become due then expire when the system resumes, and
- *	do not wake it up. 0: CLOCK_MONOTONIC, which stops
+ *	do not wake it up. 0: CLOCK_MONOTONIC, which stops during suspend
  * @payer: account for the time of the wheel's ticks, from
  *	twheel_payer_create(). NULL: the system, whose wheels never wait for
  *	wheels with a payer. With a payer, only twheel_prepare_cpu() allocates
@@ -111,14 +111,15 @@ struct twheel_config {
  * @link: neighbours in the slot. @link.next is NULL while the timer is not
  *	pending, and if it was never set up
  * @next: @link.next
- * @owner: field of the owner from the timer's callback to its next start, such as
- *	a link of a list of expired timers. Otherwise @link.prev
+ * @owner: free for use by the owner of the timer from the timer's callback to
+ *	the next start, such as for a list of expired timers. Otherwise
+ *	@link.prev
  * @expires: expiry tick
  * @hint: distance to a later node, to prefetch it. See twheel_slot.h
- * @offset_ns: field of the owner, which schemes do not touch
+ * @offset_ns: field of the scheme's caller, which schemes do not touch
  *
- * A wheel accesses only these 32 bytes (24 with 32-bit pointers) of a timer
- * that it moves.
+ * A wheel that moves a timer writes only these 32 bytes (24 with 32-bit
+ * pointers).
  */
 struct twheel_node {
 	union {
@@ -152,9 +153,9 @@ typedef void (*twheel_fn)(struct twheel_timer *timer);
  *	of @base. Beside @node, because a wheel that moves a timer compares it with
  *	twheel_asked_expired()
  * @base: current or last base of the timer. NULL before the first start with a
- *	static initialiser. Written under the lock of the base it leaves (set to
- *	1) and of the base it joins. Read without a lock to find the lock, then
- *	checked again under it
+ *	static initialiser. Written under the lock of the base that the timer
+ *	leaves (set to 1), and of the base that it joins. Read without a lock to
+ *	find the lock, then checked again under it
  * @lockdep_map: map to detect a caller that waits for the callback with a lock
  *	held that the callback takes
  *
@@ -229,10 +230,11 @@ struct twheel_asked_timer {
 /**
  * struct twheel_tick_end - work for the end of a tick
  * @next: next work of the same tick. Owned by the base that it is queued on
- * @queued: bit 0 is set from twheel_at_tick_end() until @fn is about to be
+ * @queued: bit 0 is set from twheel_at_tick_end() until shortly before @fn is
  *	called
- * @fn: function called in softirq context after the callbacks of the tick, or in
- *	process context with softirqs off
+ * @fn: function called in softirq context after the callbacks of the tick or,
+ *	when the CPU goes offline or the wheel is destroyed, in process context
+ *	with softirqs off
  */
 struct twheel_tick_end {
 	struct twheel_tick_end *next;
@@ -244,7 +246,7 @@ struct twheel_tick_end {
  * struct twheel_request - one of many timers to start or stop
  * @timer: the timer
  * @deadline: deadline on the wheel's clock, ns. Unused by a stop
- * @result: return value, as of the function for one timer
+ * @result: return value of the function for one timer
  */
 struct twheel_request {
 	struct twheel_timer *timer;
@@ -308,8 +310,8 @@ static inline ktime_t twheel_clock_time(clockid_t clock, ktime_t monotonic)
  * @tick_ns: length of a tick of the wheel, ns
  *
  * Chooses the tick with the most trailing zeros from @deadline to @deadline +
- * @slack_ns. Timers with slack meet there, and the CPU wakes up less often. For
- * twheel_start_at(), twheel_again_at() and similar functions.
+ * @slack_ns. Timers with slack then share ticks, and the CPU wakes up less
+ * often. For twheel_start_at(), twheel_again_at() and similar functions.
  *
  * Return: the deadline, on a tick. @deadline itself if there is no tick in that
  * time.
@@ -442,13 +444,14 @@ static inline twheel_fn twheel_callback_of(const struct twheel_timer *timer)
  * twheel_tick_end_queued - return whether work for the end of a tick is queued
  * @end: the work
  *
- * If true, a callback on the CPU whose tick runs @end may leave work to
- * @end->fn and do nothing else. On other CPUs it must call twheel_at_tick_end()
- * nevertheless, because only that call orders its work before @end->fn.
+ * If true, a callback on the CPU whose tick calls @end->fn may leave its work
+ * to @end->fn and do nothing else. On other CPUs it must call
+ * twheel_at_tick_end() nevertheless, because only that call orders its work
+ * before @end->fn.
  *
  * Context: Any.
- * Return: false once @end->fn is about to be called. It has returned after a
- * subsequent RCU grace period.
+ * Return: false once @end->fn is about to be called. After a subsequent RCU
+ * grace period @end->fn has returned.
  */
 static inline bool twheel_tick_end_queued(const struct twheel_tick_end *end)
 {

@@ -9,19 +9,22 @@
  *
  * What differs from twheel:
  *
- *  - A timer expires up to three jiffies late, and a far one by an eighth of its time: both are
- *    timers of timer_list. None is early. All that is due together expires in one softirq.
- *  - Timers of one time have no order. TIMER_SOFTIRQ runs before the softirqs of the network.
+ *  - A timer expires up to three jiffies late, and one with a long delay up to an eighth of the
+ *    delay: both are timers of timer_list. None is early. All timers that are due together expire
+ *    in one softirq.
+ *  - Timers with the same deadline expire in any order. TIMER_SOFTIRQ runs before the softirqs of
+ *    the network.
  *  - A wheel is a name: its tick and its doze mean nothing, and CLOCK_BOOTTIME is refused.
  *    twheel_destroy() waits for an RCU grace period.
  *  - twheel_again_at() starts the timer at once.
- *  - twheel_start_on() stops a pending timer first. In between it is not pending.
- *  - Two callers that start a timer at once leave the deadline of either in twheel_deadline().
- *  - twheel_work_deadline() knows no delays, only the deadlines of twheel_queue_work_at() and
- *    twheel_schedule_work_at().
- *  - A timer of twheel_asked_setup() is not asked. Its callback runs at the deadline that was given
- *    with a call, finds the stored one, and starts the timer again, as any callback of a source
- *    does. So while the callback of a refreshed timer looks, twheel_pending() may be false, and
+ *  - twheel_start_on() stops a pending timer first. In between the timer is not pending.
+ *  - If two callers start a timer at once, twheel_deadline() may return the deadline of either of
+ *    them.
+ *  - twheel_work_deadline() returns only deadlines that were given to twheel_queue_work_at() or
+ *    twheel_schedule_work_at(), and no ends of delays.
+ *  - A timer of twheel_asked_setup() is not asked for its deadline. Its callback runs at the
+ *    deadline of the last start, finds the later deadline that the owner stored, and starts the
+ *    timer again, as any callback of a source does. In between twheel_pending() may be false, and
  *    twheel_stop() and twheel_restart() may return 0.
  *  - The fallback lacks timers on the stack, and the functions for many timers, for the end of a
  *    tick, for payers, for draining a wheel and for announcing a waiter.
@@ -37,7 +40,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
-/* The version of <linux/twheel.h> that this stands for. */
+/* TWHEEL_API_VERSION of the <linux/twheel.h> that this file stands for. */
 #define TWHEEL_API_VERSION	1
 #define TWHEEL_FALLBACK		1
 #define TWHEEL_DOZE_DEFAULT	2
@@ -88,9 +91,9 @@ static inline void twheel_fallback_expired(struct timer_list *timer)
 }
 
 /*
- * Return the jiffies until a deadline, and one more, as the present one has begun. While interrupts
- * are off jiffies falls behind the clock, and leaps forward later. The coarse clock is behind with
- * it: so count from there, before the caller reads jiffies.
+ * Return the number of jiffies until a deadline, plus 1 because the present jiffy has begun. While
+ * interrupts are off jiffies falls behind the clock, and leaps forward later. The coarse clock
+ * falls behind with it. So count from the coarse clock, and read jiffies after it.
  */
 static inline unsigned long twheel_fallback_until(ktime_t deadline)
 {
@@ -118,7 +121,7 @@ static inline ktime_t twheel_fallback_deadline(u64 delay_ns)
 #define DEFINE_TWHEEL_TIMER(name, function)					\
 	struct twheel_timer name = TWHEEL_TIMER_INITIALIZER(function)
 
-/* A macro, as each place that sets timers up is a class of lockdep. */
+/* A macro, so that each place that sets timers up has a lockdep class of its own. */
 #define twheel_timer_setup(t, wheel, function, flags)				\
 	do {									\
 		BUILD_BUG_ON(flags);						\
@@ -228,7 +231,7 @@ static inline struct twheel *twheel_create(const struct twheel_config *config)
 	return config->clock == CLOCK_BOOTTIME ? ERR_PTR(-EINVAL) : NULL;
 }
 
-/* Wait for callbacks, which run in softirqs. */
+/* Wait for running callbacks: an RCU grace period waits for softirqs, too. */
 static inline void twheel_destroy(struct twheel *wheel)
 {
 	synchronize_rcu();

@@ -21,7 +21,7 @@
  * @delayed: true while @timer is started, until it queues @work or is cancelled
  * @disabled: number of twheel_disable_work() calls without
  *	twheel_enable_work(), plus twheel_cancel_work_sync() calls in progress.
- *	Nothing is queued unless 0
+ *	The work is queued only while this is 0
  */
 struct twheel_work {
 	struct work_struct work;
@@ -148,9 +148,9 @@ static inline bool twheel_schedule_work(struct twheel_work *work, u64 delay_ns)
  * @delay_ns: delay from now, ns. 0 queues the work at once, without its timer
  *
  * Like mod_delayed_work(). An item that is already queued, because its delay is
- * over, is taken off its queue. That is all if the work is disabled, or being
- * cancelled by twheel_cancel_work_sync(). Nothing changes if its timer cannot
- * be started (see twheel_start()).
+ * over, is taken off its queue. Nothing else is done if the work is disabled,
+ * or being cancelled by twheel_cancel_work_sync(). Nothing changes if its timer
+ * cannot be started (see twheel_start()).
  *
  * Context: Any but NMI.
  * Return: whether the work was pending.

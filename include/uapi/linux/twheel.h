@@ -27,7 +27,10 @@
 #define TWHEEL_ENTRY_SIZE_V1	48
 #define TWHEEL_EVENT_SIZE_V1	48
 
-/* The kernel chooses an id, with %TWHEEL_ID_KERNEL set. Others are the caller's. */
+/*
+ * For %TWHEEL_ID_ANY the kernel chooses an id, with %TWHEEL_ID_KERNEL set.
+ * Callers choose ids without that bit.
+ */
 #define TWHEEL_ID_ANY		(~(__u64)0)
 #define TWHEEL_ID_KERNEL	((__u64)1 << 63)
 
@@ -45,7 +48,10 @@
 #define TWHEEL_CLOCK_MONOTONIC		1	/* stops during suspend */
 #define TWHEEL_CLOCK_BOOTTIME		7	/* continues */
 
-/* &twheel_info.features: what not every host has. Bits 0 to 5 and 8 to 13 stay unused. */
+/*
+ * Bits of &twheel_info.features, for what only some sessions can do. Bits 0 to
+ * 5 and 8 to 13 stay unused.
+ */
 #define TWHEEL_FEATURE_NOWAIT	((__u64)1 << 6)	/* RWF_NOWAIT, io_uring without a worker */
 #define TWHEEL_FEATURE_SHARED	((__u64)1 << 7)	/* &twheel_setup.shared_ids, mmap(2) */
 #define TWHEEL_FEATURE_PROCESS	((__u64)1 << 63)	/* a session in the process */
@@ -56,7 +62,8 @@
  * @scheme: scheme of this session's wheel, TWHEEL_SCHEME_*
  * @features: TWHEEL_FEATURE_* of the module
  * @tick_ns: length of a tick of this session's wheel, ns
- * @max_timers: limit of timers and unread events, and of the caller's ids
+ * @max_timers: limit of the number of timers and unread events together. The
+ *	ids that callers choose are below it
  * @max_interval_ns: longest interval and latest absolute time, ns
  * @mode: tick mode of this session's wheel, TWHEEL_MODE_*
  * @slots: number of slots of a hashed wheel, 0 for a hierarchical one
@@ -90,16 +97,18 @@ struct twheel_info {
  * struct twheel_setup - argument of TWHEEL_IOC_SETUP
  * @flags: %TWHEEL_SETUP_PRIVATE, or 0 for the default wheel
  * @reserved: 0
- * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0: that of the default
- *	wheel
+ * @tick_ns: length of a tick, 50000 (50 us) to 1000000000 (1 s). 0: tick of the
+ *	default wheel
  * @max_timers: limit of timers of this session. 0: limit of the module
  * @event_size: %TWHEEL_EVENT_SIZE_V1 or 0
- * @shared_ids: number of words to map, for the ids below it. 0: none
+ * @shared_ids: number of words of 64 bits to map with mmap(2), one for each id
+ *	below it. By a store there a program gives the timer a later deadline,
+ *	or stops it, without a call. 0: none
  * @clock: TWHEEL_CLOCK_*. 0: %TWHEEL_CLOCK_MONOTONIC
  * @reserved2: 0
  * @reserved3: 0
  *
- * @tick_ns and @clock take %TWHEEL_SETUP_PRIVATE.
+ * Only %TWHEEL_SETUP_PRIVATE allows a @tick_ns or @clock other than 0.
  */
 struct twheel_setup {
 	__u32 flags;
@@ -124,9 +133,9 @@ struct twheel_setup {
  * @flags: %TWHEEL_START_ABS or 0
  * @reserved: 0
  *
- * Returns 0 if the id was free, 1 if its timer was pending and has moved, 2 if the
- * timer had expired and its unread event is withdrawn. After 1 and 2 the old
- * @user_data is never returned again.
+ * Returns 0 if the id was free, 1 if its timer was pending and is restarted, 2
+ * if its timer had expired and the unread event is withdrawn. After 1 and 2 the
+ * old @user_data is never returned again.
  */
 struct twheel_start {
 	__u64 id;
@@ -145,8 +154,9 @@ struct twheel_start {
  * @flags: 0
  * @reserved: 0
  *
- * Returns 0 if the timer was pending, 1 if it had expired and its unread event is
- * withdrawn. After either the old @user_data is never returned again. ENOENT: no timer.
+ * Returns 0 if the timer was pending, 1 if it had expired and its unread event
+ * is withdrawn. In both cases its @user_data is never returned again. Fails
+ * with ENOENT if there is no timer @id.
  */
 struct twheel_stop {
 	__u64 id;
@@ -183,9 +193,9 @@ struct twheel_entry {
  * @flags: see &twheel_start, or 0 with %TWHEEL_OP_STOP
  * @id: id to start or stop. Out: the id that was started
  * @expires_ns: see &twheel_start, or 0 with %TWHEEL_OP_STOP
- * @period_ns: the same
- * @user_data: the same
- * @result: out: result of the single ioctl: 0, 1, 2 or -errno
+ * @period_ns: see &twheel_start, or 0 with %TWHEEL_OP_STOP
+ * @user_data: see &twheel_start, or 0 with %TWHEEL_OP_STOP
+ * @result: out: what the ioctl for one timer returns: 0, 1, 2 or -errno
  * @reserved: 0
  */
 struct twheel_op {
@@ -257,12 +267,15 @@ struct twheel_list {
  * @replaced: unread events withdrawn by a start, or by read(2) for a later word
  * @withdrawn: unread events withdrawn by a stop, a drain, or by read(2) for a word that stops
  * @unread: events waiting to be read
- * @overruns: periods without an event of their own
+ * @overruns: periods that ended without an event of their own, see
+ *	&twheel_event
  * @wakeups: wake-ups of readers and pollers
- * @carried: due timers requeued because of their word, also by read(2)
+ * @carried: number of times that a due timer was requeued for the later
+ *	deadline in its word, also by read(2)
  * @stopped_by_store: timers stopped by their word, when due or when their event is read
  * @lateness: histogram of the events read, by the time from deadline to expiry.
- *	Entry n counts times below 1024 << n ns, and the last one all others
+ *	Entry n counts times below 1024 << n ns that no earlier entry counts,
+ *	and the last entry counts all longer times
  *
  * started + rearmed = stopped + expired + pending,
  * expired = delivered + replaced + withdrawn + unread
