@@ -83,7 +83,10 @@ static long do_setup(struct twheel_session *s, unsigned long arg, size_t usize)
 	return ret ?: twheel_session_setup(s, &setup);
 }
 
-/* Faster than copy_in(), for callers with the current size. */
+/*
+ * Copy the argument of a start in. Faster than copy_in() for a structure of the
+ * current size.
+ */
 static int get_start(struct twheel_start *start, unsigned long arg,
 		     size_t usize)
 {
@@ -108,8 +111,8 @@ fault:
 
 /*
  * Start a timer with an id of the kernel's choice. Check that the id can be
- * written before starting anything, and undo the start if it cannot be after
- * all.
+ * written to the caller before starting anything, and undo the start if it
+ * cannot be written after all.
  */
 static int start_any(struct twheel_session *s, struct twheel_start *start,
 		     __u64 __user *id)
@@ -128,7 +131,9 @@ static int start_any(struct twheel_session *s, struct twheel_start *start,
 	return ret;
 }
 
-/* This and do_stop() are never inlined into twheel_ioctl(): see there. */
+/*
+ * Neither do_start() nor do_stop() is inlined into twheel_ioctl(): see there.
+ */
 static noinline long do_start(struct twheel_session *s, unsigned long arg,
 			      size_t usize)
 {

@@ -19,12 +19,13 @@
  * slot->first: no node of the slot is due before this tick. It is exact after a
  * visit of the hand, and may be too low after stops and refreshes. If it shows
  * that all nodes belong to later rounds, the hand passes the slot without
- * touching any of them.
+ * touching any of the nodes.
  *
  * skip_until: no slot needs the hand before this tick. It is computed in each
  * round, from slot 0 to the last one: each slot that the hand passes, and each
- * start, lowers it. At slot 0 the hand skips all rounds before it. So the cost
- * of a jump of the clock depends on the occupied slots, not on its length.
+ * start, lowers it. At slot 0 the hand skips all rounds before that tick. So
+ * the cost of a jump of the clock depends on the occupied slots, not on the
+ * length of the jump.
  *
  * FIFO. The hand goes from tick to tick, and within a slot from head to tail.
  * Nodes that are started, or moved by the hand, join at the tail. Nodes of one
@@ -138,7 +139,10 @@ static void leave_slot(struct twheel_scheme *s, u32 nr)
 		limit_skip(s, slot_tick(s, nr));
 }
 
-/* Leave a node that is not due in its slot, or move it to its own slot. */
+/*
+ * Leave a node that is not due in slot @nr, or move it if its tick has another
+ * slot.
+ */
 static void pass_node(struct twheel_scheme *s, u32 nr,
 		      struct twheel_node *node)
 {
@@ -186,7 +190,10 @@ static struct twheel_node *scan_slot(struct twheel_scheme *s, int *work)
 	return NULL;
 }
 
-/* Let the hand pass an occupied slot, or begin to visit its nodes. */
+/*
+ * Let the hand pass an occupied slot if its nodes belong to later rounds.
+ * Otherwise let it begin to visit them.
+ */
 static void enter_slot(struct twheel_scheme *s, u32 nr, int *work)
 {
 	struct twheel_slot *slot = &s->slots[nr];
@@ -267,8 +274,9 @@ struct twheel_node *twheel_hashed_pop(struct twheel_scheme *s, u64 target,
 }
 
 /*
- * Returns the number of slots from @nr on, around the ring, before the next occupied
- * slot. Returns SLOTS_SEARCHED at most, or all slots if none is occupied.
+ * Returns the number of slots from @nr on, around the ring, before the next
+ * occupied slot, but SLOTS_SEARCHED at most. Returns the number of all slots if
+ * none is occupied.
  */
 static u32 free_slots_from(const struct twheel_scheme *s, u32 nr)
 {

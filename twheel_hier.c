@@ -21,12 +21,12 @@
  * figures for other widths.
  *
  * Two windows per level. The textbook wheel moves a whole outer slot down when
- * the inner level wraps around. A million timers in it make one very late tick.
- * Here each level is a ring of two windows, the current and the next one. While
- * the inner level is in its current window, each tick moves some nodes of the
- * next outer slot into the other window. Their number is the number of nodes
- * left divided by the number of ticks left, so that the slot is empty when it is
- * due.
+ * the inner level wraps around. With a million timers in the slot this is one
+ * very late tick. Here each level is a ring of two windows, the current and the
+ * next one. While the inner level is in its current window, each tick moves
+ * some nodes of the next outer slot into the other window. Their number is the
+ * number of nodes left divided by the number of ticks left, so that the outer
+ * slot is empty when it is due.
  *
  * A node is kept at the lowest level whose two windows reach its tick. The FIFO
  * order follows from that. For the nodes of one expiry tick:
@@ -66,8 +66,8 @@
 
 /*
  * A tickless wheel wakes up before an outer slot is due, early enough to empty
- * it with this many moves per tick. A program uses a larger number, because
- * wake-ups cost more there.
+ * the slot with this many moves per tick. The library for programs uses a
+ * larger number, because wake-ups cost more there.
  */
 #ifndef MOVES_PER_WAKEUP
 #define MOVES_PER_WAKEUP	512
@@ -153,14 +153,17 @@ static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
 }
 
 /*
- * Returns the number of nodes to move down from @level at this tick. Rounding
- * down starts as late as one node per tick allows, because most nodes are
- * stopped before that. With one tick left it returns all nodes: the count of
- * the slot may have overflowed.
+ * Returns the number of nodes to move down from @level at this tick. Rounds
+ * down, so that the moves start as late as one node per tick allows, because
+ * most nodes are stopped before that. With one tick left it returns all nodes:
+ * the count of the slot may have overflowed.
  */
 static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {
-	/* 2^64 wraps to 0, and everything below is correct modulo 2^64. */
+	/*
+	 * A @due of 2^64 wraps to 0, and everything below is correct modulo
+	 * 2^64.
+	 */
 	u64 due = next_outer(s, level) << twheel_hier_shift(level);
 	struct twheel_slot *slot = twheel_hier_slot(s, level, due);
 	u64 left = due - s->clock, count, ticks = 1;
@@ -366,7 +369,7 @@ struct twheel_node *twheel_hier_pop(struct twheel_scheme *s, u64 target,
 	/* The end of a tick with expiries: nothing is left. */
 	if (s->clock == target && !s->quota && is_empty(twheel_hier_due_slot(s)))
 		return NULL;
-	/* Most ticks: nothing to move and, with few timers, nothing due. */
+	/* Most ticks have nothing to move and, with few timers, nothing due. */
 	if (target - s->clock == 1 && target < s->recheck && !s->quota &&
 	    is_empty(twheel_hier_due_slot(s))) {
 		s->clock = target;

@@ -13,12 +13,18 @@
 
 #include "twheel_slot.h"
 
-/* Slots per window of a level, as a power of two. A program may have fewer. */
+/*
+ * Slots per window of a level, as a power of two. Programs may define a smaller
+ * one.
+ */
 #ifndef TWHEEL_HIER_BITS
 #define TWHEEL_HIER_BITS	8
 #endif
 #define TWHEEL_HIER_WINDOW	BIT(TWHEEL_HIER_BITS)
-/* Two windows per level: the current one, and the next one being filled. */
+/*
+ * Each level has two windows: the current one, and the next one, which is being
+ * filled.
+ */
 #define TWHEEL_HIER_RING	(2 * TWHEEL_HIER_WINDOW)
 /* Enough levels for 64 bits. */
 #define TWHEEL_HIER_LEVELS	DIV_ROUND_UP(64, TWHEEL_HIER_BITS)
@@ -43,8 +49,8 @@ void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 void twheel_hier_place_far(struct twheel_scheme *s, struct twheel_node *node);
 
 /*
- * 1: initialise the slots of an outer level when it is first used. A program
- * does so, because most of its wheels never use the memory of outer levels.
+ * 1: initialise the slots of an outer level when it is first used. Programs do
+ * so, because most of their wheels never use the memory of outer levels.
  */
 #ifndef TWHEEL_HIER_ON_DEMAND
 #define TWHEEL_HIER_ON_DEMAND	0

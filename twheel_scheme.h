@@ -49,7 +49,7 @@ u64 twheel_hashed_next(const struct twheel_scheme *s);
 /*
  * Initialise an empty scheme whose first tick is @clock + 1. @slots is memory
  * for twheel_scheme_slots() slots, @occupied a zeroed bitmap with a bit for
- * each.
+ * each slot.
  */
 static inline void twheel_scheme_init(struct twheel_scheme *s,
 				      enum twheel_scheme_type type,
@@ -171,8 +171,8 @@ static inline struct twheel_node *twheel_scheme_pop(struct twheel_scheme *s,
 }
 
 /*
- * Returns the slot of the clock's tick, for twheel_scheme_due(), or NULL if the
- * scheme has no such shortcut. Valid until the clock moves.
+ * Returns the slot of the clock's tick, for twheel_scheme_due(). Valid until
+ * the clock moves. Returns NULL if the scheme cannot use twheel_scheme_due().
  */
 static inline struct twheel_slot *
 twheel_scheme_due_slot(const struct twheel_scheme *s)
@@ -190,8 +190,9 @@ static inline int twheel_scheme_turn(const struct twheel_scheme *s, int most)
 }
 
 /*
- * Take out the next due node of a tick, as a shortcut. Never advances the clock
- * or moves a node. Returns NULL if only twheel_scheme_pop() can tell.
+ * Take out the next due node of a tick. Cheaper than twheel_scheme_pop(),
+ * because it never advances the clock or moves a node. Returns NULL if only
+ * twheel_scheme_pop() can tell whether a node is due.
  */
 static inline struct twheel_node *
 twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
@@ -201,8 +202,9 @@ twheel_scheme_due(struct twheel_scheme *s, struct twheel_slot *slot)
 
 /*
  * Returns the next tick that has to be processed, or U64_MAX if no node is
- * pending. Never later than the expiry tick of a pending node. May be earlier if
- * nodes have to be moved first. Not after the clock if its tick is unfinished.
+ * pending. It is never later than the expiry tick of a pending node. It may be
+ * earlier if nodes have to be moved first. It is not after the clock if the
+ * clock's tick is unfinished.
  */
 static inline u64 twheel_scheme_next(struct twheel_scheme *s)
 {
@@ -243,8 +245,8 @@ static inline u64 twheel_scheme_next_for(const struct twheel_scheme *s,
 
 /*
  * Returns whether a wheel that sleeps until @until may keep sleeping when a
- * node is started for @tick: its twheel_scheme_next_for() is not earlier. Returns
- * false if the answer takes more than a comparison.
+ * node is started for @tick, because twheel_scheme_next_for() the node is not
+ * earlier. Returns false if the answer takes more than a comparison.
  */
 static __always_inline bool
 twheel_scheme_can_wait(const struct twheel_scheme *s, u64 tick, u64 until)

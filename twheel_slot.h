@@ -70,7 +70,7 @@ struct twheel_slot {
  * struct twheel_scheme - the timers of one base
  * @clock: tick in progress, or the last one
  * @pending: number of nodes in the slots
- * @cascaded: number of moves within the wheel, ever
+ * @cascaded: number of moves within the wheel since its creation
  * @type: the scheme
  * @nr_slots: number of entries of @slots
  * @level: hierarchical: level to move nodes down from, 0 if there is nothing
@@ -86,8 +86,8 @@ struct twheel_slot {
  * @reach: hierarchical: deadlines at which the next windows of levels 0, 1 and
  *	2 end. While level 2 is not @ready, its windows end with the windows of
  *	level 1
- * @hand: hashed: next node to visit in the slot of this tick. The head of the
- *	slot: none
+ * @hand: hashed: next node to visit in the slot of this tick, or the head of
+ *	the slot if none is left. NULL: the hand is in no slot
  * @skip_until: hashed: no slot needs the hand before this tick, see twheel_hashed.c
  * @occupied: bitmap of slots with nodes
  * @slots: the slots
@@ -202,11 +202,12 @@ static inline void twheel_slot_drop(struct twheel_scheme *s,
 }
 
 /*
- * Unlink a node from its slot. A node does not know its slot, but both neighbours
- * of the last node are the list head of the slot, which then becomes empty. The
- * links of the node itself remain: lockless callers of twheel_pending() must not
- * see a timer as stopped while the wheel moves it. Like list_del(), refuses to
- * unlink a node that its neighbours do not point to.
+ * Unlink a node from its slot. A node does not know its slot. But if it is the
+ * last node there, both of its neighbours are the list head of the slot, which
+ * then becomes empty. The links of the node itself remain: lockless callers of
+ * twheel_pending() must not see a timer as stopped while the wheel moves it.
+ * Like list_del(), refuses to unlink a node that its neighbours do not point
+ * to.
  */
 static inline void twheel_slot_leave(struct twheel_scheme *s,
 				     struct twheel_node *node)

@@ -5,7 +5,7 @@
  * The hrtimer is programmed on its own CPU only, under the lock of the base: by
  * twheel_tick() at its end, and by a start if the hrtimer is off or set too
  * late. A start on another CPU sends an IPI (kick). armed_tick tells a start
- * whether it has to check.
+ * whether it has to check the hrtimer.
  *
  * Dozing. An hrtimer that fires every tick spares starts the programming, but
  * wakes an idle CPU. So a base dozes after some empty ticks in a row: the
@@ -13,9 +13,9 @@
  * earlier deadline ends the doze. A tickless base dozes after each run, and a
  * start with an earlier deadline only reprograms the hrtimer.
  *
- * When its CPU goes offline, a base hands its timers to the base of another CPU.
- * If no other base has slots, another CPU drives this one instead, until the CPU
- * is back. So nothing has to be allocated.
+ * When its CPU goes offline, a base hands its timers to the base of another
+ * CPU. If no other base has slots, another CPU drives this base instead, until
+ * the CPU is back. So nothing has to be allocated when a CPU goes offline.
  */
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
@@ -80,7 +80,10 @@ static void kick_base(struct twheel_base *base)
 {
 	if (base->kicked || base->cpu == TWHEEL_NO_CPU)
 		return;
-	/* Fails only for an offline CPU, or while the last kick is on its way. */
+	/*
+	 * This fails only if the CPU is offline, or the last kick is on its
+	 * way.
+	 */
 	base->kicked = !WARN_ON_ONCE(smp_call_function_single_async(base->cpu,
 								    &base->kick));
 }
@@ -166,7 +169,10 @@ static unsigned int find_stand_in(const struct twheel *wheel, unsigned int cpu)
 	unsigned int other = twheel_base_other_cpu(wheel->usable, cpu);
 
 	if (other >= nr_cpu_ids)
-		/* A hint: the caller checks again under the base's lock. */
+		/*
+		 * data_race: the caller checks this choice under the base's
+		 * lock.
+		 */
 		other = data_race(cpumask_first(wheel->usable));
 	return other < nr_cpu_ids ? other : cpu;
 }
@@ -199,9 +205,9 @@ unsigned int twheel_base_stand_in(const struct twheel *wheel, unsigned int cpu)
 }
 
 /*
- * Lock the base of @cpu, or of another CPU if @cpu is offline or has no slots.
- * There always is one: the last base with slots is never switched off, because
- * another CPU drives it when its CPU goes offline.
+ * Lock the base of @cpu, or another base if @cpu is offline or has no slots.
+ * There always is a base with slots: the last one is never switched off,
+ * because another CPU drives it when its CPU goes offline.
  */
 struct twheel_base *twheel_base_lock_online(struct twheel *wheel,
 					    unsigned int cpu)
@@ -434,7 +440,10 @@ bool twheel_base_leave(struct twheel_base *base)
 	return prepared;
 }
 
-/* Take up to TWHEEL_MOVES_PER_LOCK timers off a base that is switched off. */
+/*
+ * Move up to TWHEEL_MOVES_PER_LOCK timers from a base that is switched off to
+ * @timers.
+ */
 static void take_timers(struct twheel_base *base, struct list_head *timers,
 			u32 *slot)
 {

@@ -36,10 +36,12 @@
  */
 #define TWHEEL_MOVES_PER_LOCK	64
 
-/* Number of a CPU that does not exist. */
+/* Takes the place of a CPU number where there is no CPU. */
 #define TWHEEL_NO_CPU	UINT_MAX
 
-/* The base of a timer in transit from one base to another. */
+/*
+ * Takes the place of the base of a timer that moves from one base to another.
+ */
 #define TWHEEL_MOVING	((struct twheel_base *)1)
 
 /* Buckets of @lateness, one for each bit of a u32. */
@@ -95,9 +97,9 @@ struct twheel_counters {
  *	no slots
  * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
  *	need not look for another base
- * @stand_in: CPU for timers that are started here while this CPU is isolated or its
- *	base is switched off, or %TWHEEL_NO_CPU. @stand_in and @stand_in_changes are
- *	used by this CPU only, with interrupts off
+ * @stand_in: CPU for timers that are started on this CPU while it is isolated
+ *	or its base is switched off, or %TWHEEL_NO_CPU. @stand_in and
+ *	@stand_in_changes are used by this CPU only, with interrupts off
  * @stand_in_changes: @usable_changes of the wheel when @stand_in was chosen
  * @online: true while the CPU is online. After creation written by CPU hotplug
  *	only, so cpus_read_lock() is enough to read it
@@ -236,7 +238,10 @@ static inline bool twheel_base_is_isolated(unsigned int cpu)
 		cpu_is_isolated(cpu));
 }
 
-/* Follow changes of isolation, which come without notice. Called by each tick. */
+/*
+ * Update @fast_cpu at each tick, because a CPU becomes isolated, or stops being
+ * so, without notice.
+ */
 static inline void twheel_base_update_isolated(struct twheel_base *base)
 {
 	base->fast_cpu = twheel_base_is_isolated(base->cpu) ? TWHEEL_NO_CPU :

@@ -58,7 +58,7 @@ twheel_hrtimer_setup(struct hrtimer *hrtimer,
 #endif
 
 /*
- * Returns the offset of a clock in the caller's time namespace to the host's
+ * Returns how far a clock in the caller's time namespace is ahead of the host's
  * clock, ns. timens_ktime_to_host() is not exported.
  */
 static inline s64 twheel_time_ns_offset(clockid_t clock)

@@ -66,7 +66,7 @@
 
 #include "throttle.h"
 
-/* Limit of the runtime and, below 0, of overruns. */
+/* Highest runtime and, below 0, largest overrun. */
 #define RUNTIME_NS_MAX		(250 * (int)NSEC_PER_USEC)
 /*
  * Time in which the runtime grows from its lowest to its highest value: 1 ms.
@@ -76,11 +76,11 @@
 #define SLICE_NS_MIN		(5 * (int)NSEC_PER_USEC)
 /* Runtime that payers leave to wheels without a payer. */
 #define RESERVED_NS		(RUNTIME_NS_MAX / 4)
-/* Payers that run in a period. */
+/* Number of payers that a period has room for. */
 #define PAYERS_PER_PERIOD	(RUNTIME_NS_MAX / SLICE_NS_MIN)
 /* Payers that had no work left, and may join a period although it is full. */
 #define EARLY_PER_PERIOD	(PAYERS_PER_PERIOD / 5)
-/* Deficit up to which payers need not wait. */
+/* Payers without a penalty need not wait up to this deficit. */
 #define DEFICIT_NS_TOLERATED	(8 * (int)NSEC_PER_MSEC)
 /*
  * Length of a penalty, as a multiple of the time that the run added to the
@@ -216,7 +216,10 @@ static void arrive_in_period(struct twheel_sharers *sharers)
 		sharers->expected--;
 }
 
-/* Return the deficit to work off before this payer may run, ns. */
+/*
+ * Return the part of the deficit that unused time has to make up for before
+ * this payer may run, ns.
+ */
 static int deficit_to_repay(const struct twheel_throttle *t,
 			    const struct twheel_payer *payer)
 {
@@ -269,7 +272,7 @@ u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 {
 	struct twheel_throttle *t = this_cpu_ptr(&throttles);
 	int elapsed = pass_time(t, now);
-	/* A run right after another one takes no interrupt. */
+	/* A run right after another run takes no interrupt. */
 	int entry = min(elapsed, ENTRY_NS);
 
 	add_runtime(t, payer, elapsed / 2 - entry);
@@ -333,7 +336,10 @@ static bool join_early(struct twheel_throttle *t, struct twheel_payer *payer)
 	return true;
 }
 
-/* Join the first period with room, or a later one because of the deficit. */
+/*
+ * Join the first period with room for a payer, or a later one if the deficit
+ * has to become smaller first.
+ */
 static void join_period(struct twheel_throttle *t, struct twheel_payer *payer,
 			ktime_t now)
 {

@@ -85,8 +85,8 @@ static void call_timer(struct twheel_timer *timer, twheel_fn fn)
 
 /*
  * Call a timer's callback. Report if it leaks a preempt count, which was @count
- * before: the softirq core restores the count after this run. Returns whether
- * the run can continue.
+ * before: the softirq core restores the count after this run. Returns false if
+ * the run has to end, because all expiry locks have waiters.
  */
 static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 			 int count)
@@ -139,7 +139,7 @@ static bool expire_timer(struct twheel_base *base, struct twheel_timer *timer,
 /**
  * struct tick_run - one run of twheel_tick()
  * @begin: time of the begin. CLOCK_MONOTONIC, like all times in throttle.c
- * @checked: time of the last clock read, at last the end of the run
+ * @checked: time of the last clock read, and finally the end of the run
  * @jiffy: jiffies at @checked. If it changed, a callback may be slow
  * @limit_ns: limit of the time of the run
  * @clock_offset: clock of the base minus CLOCK_MONOTONIC, ns
@@ -303,7 +303,10 @@ static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 		/* See above. */
 		smp_mb__after_atomic();
 		end->fn(end);
-		/* Nothing can cut this work short, and a user may cause much of it. */
+		/*
+		 * A user may cause many calls of @fn, and none of them can be
+		 * cut short.
+		 */
 		if (base->tick_ends && run && base->payer &&
 		    ktime_get() - run->begin >= run->limit_ns)
 			return false;
@@ -311,7 +314,10 @@ static bool run_tick_ends(struct twheel_base *base, const struct tick_run *run)
 	return true;
 }
 
-/* Do the work that the last run left, once the hrtimer is off for good. */
+/*
+ * Call the work for the end of a tick that the last run left, once the hrtimer
+ * is off for good.
+ */
 void twheel_tick_finish(struct twheel_base *base)
 {
 	local_bh_disable();

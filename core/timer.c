@@ -263,8 +263,8 @@ twheel_lock_base(struct twheel_timer *timer, unsigned long *flags)
 
 /*
  * Release @base, which the timer is not pending on, and lock the base of @cpu
- * with the timer on it. Never holds two locks: in between, TWHEEL_MOVING keeps
- * others waiting in twheel_lock_base().
+ * with the timer on it. Never holds two locks: until the timer is on the new
+ * base, TWHEEL_MOVING makes other callers wait in twheel_lock_base().
  */
 static struct twheel_base *move_to_base(struct twheel_base *base,
 					struct twheel_timer *timer,
@@ -345,8 +345,8 @@ static __always_inline void restart_locked(struct twheel_base *base,
 
 /*
  * Carry out a start that the callback deferred, so that later callers see a
- * pending timer, and let the callback defer none from now on. Returns whether
- * that made the timer pending.
+ * pending timer. From now on the callback cannot defer a start. Returns whether
+ * a deferred start made the timer pending.
  */
 static noinline bool start_deferred(struct twheel_base *base,
 				    struct twheel_timer *timer)
@@ -506,7 +506,10 @@ EXPORT_SYMBOL_GPL(twheel_start_at);
  */
 static __always_inline bool restart_in_tick(struct twheel_timer *timer, u64 deadline)
 {
-	/* Like twheel_lock_base(). All bases of a wheel have one tick and clock. */
+	/*
+	 * Read without the lock, because all bases of a wheel have one tick and
+	 * clock.
+	 */
 	struct twheel_base *base = READ_ONCE(timer->base);
 	u32 offset_ns;
 
@@ -710,9 +713,10 @@ EXPORT_SYMBOL_GPL(twheel_reduce_at);
  * @delay_ns: delay from now, ns
  * @cpu: CPU for its callback
  *
- * A pending timer is taken out first, and counted as restarted. If its callback
- * is running on another CPU, the timer is started there. If the wheel is not
- * prepared on @cpu, the timer uses another CPU. See twheel_prepare_cpu().
+ * A pending timer is taken off its base first, and counted as restarted. But
+ * while its callback is running on another CPU, the timer remains on the base
+ * of that CPU. If the wheel is not prepared on @cpu, the timer uses another
+ * CPU. See twheel_prepare_cpu().
  *
  * Context: Any but NMI.
  * Return: 1 if the timer was pending, 0 if it was not, -ESHUTDOWN and -ENODEV
@@ -979,8 +983,8 @@ static int stop_sync(struct twheel_timer *timer, bool shutdown)
  * When this returns, the timer is not pending and its callback is not running,
  * provided that no other caller starts the timer concurrently.
  *
- * Context: Process or softirq, not the timer's own callback, nor with a lock
- * held or interrupt disabled that the callback needs.
+ * Context: Process or softirq, but not the timer's own callback. The caller
+ * must not hold a lock, or disable an interrupt, that the callback needs.
  * Return: 1 if the timer was pending, 0 if it was not.
  */
 int twheel_stop_sync(struct twheel_timer *timer)
@@ -1010,11 +1014,12 @@ EXPORT_SYMBOL_GPL(twheel_shutdown_sync);
  * @timer: the timer
  * @lock: out: where to wait, for twheel_callback_wait()
  *
- * For a caller that finds its own data in the middle of an expiry, while it holds a
- * lock that the callback takes. It announces itself with the lock held, so that the
- * timer cannot go away, then releases the lock, calls twheel_callback_wait(), and
- * looks at the data again. A pending timer remains pending. Unlike a loop that sleeps,
- * this lends the callback the caller's priority on PREEMPT_RT.
+ * For a caller that finds its own data in the middle of an expiry, while it
+ * holds a lock that the callback takes. With the lock held, so that the timer
+ * cannot go away, it announces itself. Then it releases the lock, calls
+ * twheel_callback_wait(), and looks at the data again. A pending timer remains
+ * pending. Unlike a loop that sleeps, this lends the callback the caller's
+ * priority on PREEMPT_RT.
  *
  * Context: Any but NMI and hard interrupts. The wheel must exist until
  * twheel_callback_wait() returns.
@@ -1038,8 +1043,8 @@ EXPORT_SYMBOL_GPL(twheel_callback_announce);
  * twheel_callback_wait - wait for a callback that twheel_callback_announce() found
  * @lock: from twheel_callback_announce()
  *
- * On PREEMPT_RT returns after the callback. Otherwise it may return before, so call
- * twheel_callback_announce() again.
+ * On PREEMPT_RT this returns after the callback. On other kernels it may return
+ * before the callback does, so call twheel_callback_announce() again.
  *
  * Context: As twheel_stop_sync().
  */

@@ -40,10 +40,11 @@ static struct twheel *default_wheel;	/* constant after init */
 static u64 default_tick_ns;		/* constant after init */
 
 /*
- * Base of timers that have none yet: timers with a static initialiser, set up
- * before there was a default wheel, or never set up. None of them is pending.
- * It has no CPU, so a start moves its timer to a base of the default wheel.
- * @wheel, @tick_ns and @clockid are copied from the default wheel later.
+ * Base of timers that have no base yet: timers with a static initialiser,
+ * timers set up before there was a default wheel, and timers never set up. None
+ * of them is pending. This base has no CPU, so a start moves its timer to a
+ * base of the default wheel. @wheel, @tick_ns and @clockid are copied from the
+ * default wheel later.
  */
 struct twheel_base twheel_wheel_unbound = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(twheel_wheel_unbound.lock),
@@ -134,7 +135,10 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 	if (other >= nr_cpu_ids)
 		other = cpumask_any_but(cpu_online_mask, cpu);
 	for_each_possible_cpu(i)
-		/* data_race: only CPU hotplug, which is serialised, makes it equal. */
+		/*
+		 * data_race: only CPU hotplug, which is serialised, makes these
+		 * CPUs equal.
+		 */
 		if (i != cpu && data_race(wheel->bases[i]->cpu) == cpu)
 			hand_over(wheel->bases[i], other);
 	if (!twheel_base_leave(wheel->bases[cpu]))
@@ -162,7 +166,7 @@ static int follow_hotplug(struct twheel *wheel)
 	ret = cpuhp_state_add_instance_nocalls(hotplug_state, &wheel->cpuhp);
 	if (ret)
 		return ret;
-	/* Keep CPUs, and so @online, from changing. */
+	/* Keep CPUs from coming and going, and so @online from changing. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		if (default_wheel->bases[cpu]->online)
@@ -176,9 +180,9 @@ static int follow_hotplug(struct twheel *wheel)
 /**
  * twheel_payer_create - create an account for the time of wheels
  *
- * For wheels with timers of untrusted users, one payer for each user. However
- * many payers and wheels there are, the ticks of wheels with a payer take at
- * most half of each CPU, and delay no wheel without a payer.
+ * For wheels with timers of untrusted users: create one payer for each user.
+ * However many payers and wheels there are, the ticks of wheels with a payer
+ * take at most half of each CPU, and delay no wheel without a payer.
  *
  * Context: Process, may sleep.
  * Return: the payer, or NULL if there is no memory.
@@ -350,10 +354,7 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 	return wheel;
 }
 
-/*
- * Prepare this CPU and, if it is isolated, another one for the timers started
- * here.
- */
+/* Prepare this CPU and, if it is isolated, the CPU for timers started here. */
 static int prepare_first(struct twheel *wheel)
 {
 	unsigned int cpu = raw_smp_processor_id(), other = nr_cpu_ids;
@@ -443,7 +444,7 @@ static unsigned long drain_wheel(struct twheel *wheel,
 	unsigned long drained = 0;
 	unsigned int cpu;
 
-	/* Keep CPUs from handing timers to a base that is already drained. */
+	/* Keep CPUs from handing timers to a base that is drained already. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		drained += drain_base(wheel->bases[cpu], fn, arg);
@@ -473,7 +474,7 @@ unsigned long twheel_drain(struct twheel *wheel,
 			   void *arg)
 {
 	might_sleep();
-	/* Its timers belong to all modules. */
+	/* The timers of the default wheel belong to all modules. */
 	if (WARN_ON_ONCE(wheel == default_wheel))
 		return 0;
 	return drain_wheel(wheel, fn, arg);

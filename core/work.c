@@ -23,7 +23,10 @@
 
 #define LOCK_BITS	6
 
-/* One cache line each, so that CPUs with different works do not share lines. */
+/*
+ * Each lock has a cache line of its own, so that CPUs with different works
+ * rarely share one.
+ */
 static struct {
 	raw_spinlock_t lock;
 } ____cacheline_aligned_in_smp locks[1 << LOCK_BITS] = {
@@ -344,7 +347,8 @@ EXPORT_SYMBOL_GPL(twheel_disable_work_sync);
  * twheel_disable_work_sync()
  * @work: the work
  *
- * Attempts to queue the work while it was disabled are not made up for.
+ * The work is not queued by this, even if a caller tried to queue it while it
+ * was disabled.
  *
  * Context: Any but NMI.
  * Return: whether all calls are undone, so that the work can be queued.
@@ -397,7 +401,7 @@ bool twheel_flush_work(struct twheel_work *work)
 		queue_work_on(work->cpu, work->wq, &work->work);
 	}
 	raw_spin_unlock_irqrestore(lock_of(work), flags);
-	/* The work may finish before flush_work() sees it. */
+	/* The work may finish before flush_work() finds it pending. */
 	return flush_work(&work->work) || pending;
 }
 EXPORT_SYMBOL_GPL(twheel_flush_work);

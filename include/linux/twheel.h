@@ -323,7 +323,10 @@ static inline ktime_t twheel_round_deadline(ktime_t deadline, u64 slack_ns,
 
 	if (slack_ns < to - from)
 		to = from + slack_ns;
-	/* @from: last tick before the deadline. @to: last acceptable tick. */
+	/*
+	 * @from becomes the last tick before the deadline, and @to the last
+	 * acceptable tick.
+	 */
 	from = div64_u64(from + tick_ns - 1, tick_ns) - 1;
 	to = div64_u64(to, tick_ns);
 	if ((s64)from >= (s64)to)
@@ -380,7 +383,8 @@ unsigned long twheel_drain(struct twheel *wheel,
  * @fn: function to call when it expires
  * @flags: 0 or %TWHEEL_TIMER_ON_STACK
  *
- * For lockdep, timers set up in one place form one class.
+ * For lockdep, all timers that are set up by one call in the source form a
+ * class.
  *
  * Context: Any.
  */

@@ -22,7 +22,10 @@
 
 #define TWHEEL_ABI_VERSION	1
 
-/* Sizes of array entries: the only values of @op_size, @entry_size and @event_size. */
+/*
+ * Sizes of array entries: each is the only value of @op_size, @entry_size or
+ * @event_size.
+ */
 #define TWHEEL_OP_SIZE_V1	48
 #define TWHEEL_ENTRY_SIZE_V1	48
 #define TWHEEL_EVENT_SIZE_V1	48
@@ -34,7 +37,7 @@
 #define TWHEEL_ID_ANY		(~(__u64)0)
 #define TWHEEL_ID_KERNEL	((__u64)1 << 63)
 
-/* Words that are no deadlines. See &twheel_setup.shared_ids. */
+/* Values of a word that are no deadlines: see &twheel_setup.shared_ids. */
 #define TWHEEL_WORD_NONE	((__u64)0)	/* nothing stored yet */
 #define TWHEEL_WORD_STOP	(~(__u64)0)	/* stop when due, without an event */
 
@@ -215,7 +218,7 @@ struct twheel_op {
 /**
  * struct twheel_submit - argument and result of TWHEEL_IOC_SUBMIT
  * @ops: pointer to an array of struct twheel_op
- * @count: number of operations, 1 to &twheel_info.max_batch
+ * @count: number of operations in the array, 1 to &twheel_info.max_batch
  * @op_size: %TWHEEL_OP_SIZE_V1
  * @failed: out: number of operations carried out with a negative result
  * @flags: 0
