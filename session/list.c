@@ -3,15 +3,15 @@
  * DOC: Listing and draining: a walk over the timers of a session
  *
  * TWHEEL_IOC_LIST returns the timers. With %TWHEEL_LIST_DRAIN it also stops the
- * pending timers that it returns, and withdraws the events of the others. A cursor
- * says where to continue: a table, and a number in it. Numbers do not move, so a
- * timer that exists all the time is visited once, even if others are started and
- * stopped around it.
+ * pending timers that it returns, and withdraws the events of the expired ones.
+ * A cursor says where to continue: a table, and a number in it. Numbers do not
+ * move, so a timer that exists during the whole walk is visited once, even if
+ * other timers are started and stopped around it.
  *
  * An entry is copied to user space with the session's lock held and page faults
- * disabled. Its timer is stopped afterwards: a timer that cannot be returned
- * remains as it is. If the copy fails, the lock is dropped, the page is faulted
- * in, and the walk tries again.
+ * disabled. Its timer is stopped only after the copy, so that a timer whose
+ * entry cannot be returned remains as it is. If the copy fails, the lock is
+ * dropped, the page is faulted in, and the walk tries again.
  */
 #include <linux/bitops.h>
 #include <linux/nospec.h>
@@ -67,13 +67,13 @@ int twheel_session_get(struct twheel_session *s, struct twheel_entry *entry)
  * struct walk - a walk in progress
  * @session: the session
  * @to: the caller's array, from the next entry on
- * @room: number of free entries
+ * @room: number of entries for which the array has room
  * @done: number of entries written
  * @table: table to visit next
  * @number: number to visit next
  * @stop: true to stop each returned timer
- * @wait: with WALK_CALLBACK: true if the callback is still running
- * @lock: where to wait for it then
+ * @wait: after WALK_CALLBACK: true if the callback is still running
+ * @lock: argument of twheel_callback_wait(), valid if @wait is true
  */
 struct walk {
 	struct twheel_session *session;
@@ -126,8 +126,9 @@ callback:
 }
 
 /*
- * Walk over one chunk, or to the end of a page of pointers without further
- * chunks. When the last timer is stopped, keep_chunk() may free the chunk.
+ * Walk over one chunk, or to the end of a page of pointers that has no more
+ * chunks. Stopping the chunk's last timer may free the chunk: do not read it
+ * after that.
  */
 static enum walk_status walk_chunk(struct walk *walk)
 {
@@ -200,8 +201,9 @@ static int walk_tables(struct walk *walk)
 }
 
 /*
- * TWHEEL_IOC_LIST. Advances @list->cursor. Fails only if no entry was written:
- * timers without an entry are not changed. May sleep.
+ * Perform TWHEEL_IOC_LIST, and advance @list->cursor. Returns the number of
+ * entries written, or an error if there are none. Timers whose entry was not
+ * written are not changed. May sleep.
  */
 int twheel_session_list(struct twheel_session *s, struct twheel_list *list)
 {

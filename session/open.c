@@ -60,8 +60,9 @@ static int check_setup(const struct twheel_setup *setup)
 }
 
 /*
- * Returns 0 unless a timer was started, or the number of words, which may be
- * mapped, would change. Session's lock held.
+ * Returns -EBUSY if a SETUP comes too late: a timer was started, or the number
+ * of words would change, which the program may have mapped. Otherwise returns
+ * 0. Session's lock held.
  */
 static int check_change(const struct twheel_session *s,
 			const struct twheel_setup *setup)
@@ -85,7 +86,7 @@ int twheel_session_setup(struct twheel_session *s,
 	ret = check_setup(setup);
 	if (ret)
 		return ret;
-	/* Check now, too, so that a SETUP that is refused creates no wheel. */
+	/* Check here, too, so that a refused SETUP does not create a wheel. */
 	spin_lock_bh(&s->lock);
 	ret = check_change(s, setup);
 	spin_unlock_bh(&s->lock);
@@ -159,7 +160,9 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 	*stats = s->stats;
 	stats->carried += atomic64_read(&s->carried);
 	stats->pending = s->timers - stats->unread;
-	/* Each timer that a start or a read armed is pending, stopped or expired. */
+	/*
+	 * The sum counts each arming of a timer. @rearmed of them were reads.
+	 */
 	stats->started = stats->pending + stats->stopped + stats->expired -
 			 stats->rearmed;
 	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
@@ -194,12 +197,14 @@ struct twheel_session *twheel_session_open(void)
 	init_waitqueue_head(&s->readers);
 	init_waitqueue_head(&s->pollers);
 	s->max_timers = READ_ONCE(max_timers);
-	/* An id must not name a timer of another session by chance. */
+	/*
+	 * Random, so that the id of another session does not match by chance.
+	 */
 	s->generation = get_random_u64();
 	twheel_table_init_all(s->tables);
 	/*
-	 * The user and the rights of the opener count, even if another process uses the descriptor
-	 * later.
+	 * The opener's user and rights count, even if another process uses the
+	 * descriptor later.
 	 */
 	s->uid = current_euid();
 	s->nice = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE);
@@ -229,7 +234,10 @@ err_session:
 	return ERR_PTR(ret);
 }
 
-/* Stop the armed timers of a chunk. A timer that expires now is not queued. */
+/*
+ * Stop the armed timers of a chunk. A timer that still expires is not queued,
+ * because @closing is set.
+ */
 static void stop_chunk(struct twheel_chunk *chunk)
 {
 	unsigned int i;
@@ -257,13 +265,13 @@ void twheel_session_close(struct twheel_session *s)
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		twheel_table_for_each(chunk, &s->tables[i])
 			stop_chunk(chunk);
-	/* See twheel_at_tick_end(). */
+	/* A run that ended early may have left an end to the next run. */
 	for_each_possible_cpu(cpu)
 		while (twheel_tick_end_queued(&s->ends[cpu].tick_end))
 			usleep_range(10, 50);
 	/*
-	 * The callback that queued the last unread timer may still hold the
-	 * session's lock. Such timers are not pending, so wait for it here.
+	 * The callback that queued the last event may still hold the session's
+	 * lock. Its timer is unread and was not stopped above, so wait here.
 	 */
 	spin_lock_bh(&s->lock);
 	spin_unlock_bh(&s->lock);
@@ -273,16 +281,16 @@ void twheel_session_close(struct twheel_session *s)
 	twheel_session_wheel_put(s->wheel_ref);
 	twheel_session_user_uncharge(s->user, TWHEEL_COUNT_SESSIONS);
 	twheel_session_user_put(s->user);
-	/* As above. */
+	/* Callbacks may still wake up readers, and /proc/twheel read @s. */
 	kvfree_rcu(s, rcu);
 }
 
 /* For /proc/twheel */
 
 /*
- * Returns the first session with a number of at least *@number, and its
- * number, or NULL. The RCU read-side critical section of the caller keeps the
- * session.
+ * Returns the session with the lowest number from *@number on, and sets
+ * *@number to its number. Returns NULL if there is none. Called in an RCU
+ * read-side critical section, which keeps the session from being freed.
  */
 struct twheel_session *twheel_session_find(unsigned long *number)
 {

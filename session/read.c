@@ -2,14 +2,15 @@
 /**
  * DOC: Reading the events of a session, and waking their readers
  *
- * An event is copied to user space with the session's lock held, so that no
- * event is copied and still in the queue. If a page is missing the copy fails.
- * Then the lock is dropped, the page is faulted in, and the copy is tried
- * again. The number of attempts is limited, because some pages can be faulted
- * in but never be written.
+ * An event is copied to user space with the session's lock held, so that other
+ * callers never see a copied event in the queue. If a page is missing the copy
+ * fails. Then the lock is dropped, the page is faulted in, and the copy is
+ * tried again. The number of attempts is limited, because some pages can be
+ * faulted in but never be written.
  *
- * Like in timerfd, reading an event arms a periodic timer again: however short
- * its period, it costs no more than its reader. Deadlines remain on a grid.
+ * As in timerfd, reading the event of a periodic timer arms the timer again. So
+ * a timer with a short period takes no more time than its reader does. All its
+ * deadlines are a multiple of the period apart.
  *
  * A program may have stored a stop or a later deadline for a timer that expired.
  * The read checks the word again, and does not return the event of such a timer.
@@ -56,8 +57,8 @@ bool twheel_session_copy_out(struct iov_iter *to, const void *from, size_t size)
 }
 
 /*
- * Fault in what twheel_session_copy_out() could not write. @tries begins with
- * TWHEEL_FAULT_TRIES. May sleep. Returns 0 to try again, or -EFAULT.
+ * Fault in what twheel_session_copy_out() could not write. *@tries counts down
+ * from TWHEEL_FAULT_TRIES. May sleep. Returns 0 to try again, or -EFAULT.
  */
 int twheel_session_fault_in(const struct iov_iter *to, size_t size, int *tries)
 {
@@ -100,7 +101,7 @@ bool twheel_session_readable(struct twheel_session *s)
  * struct reading - a read in progress
  * @to: destination
  * @now: begin of the read. Events that expired later are left to the next read
- * @offset: offset of the caller's clock, ns
+ * @offset: ns by which the caller's clock, in a time namespace, is ahead
  */
 struct reading {
 	struct iov_iter *to;
@@ -122,10 +123,11 @@ static u32 flags_of(const struct twheel_utimer *ut)
 }
 
 /*
- * Write the fields one by one: a copy of 48 bytes through the stack takes twice
- * as long. Begin with the last field, which is 0, then the first. If the event
- * begins or ends in a missing page, no value is written. Otherwise parts of it
- * would remain there if another reader takes the event in the meantime.
+ * Write an event to user space field by field: a copy of 48 bytes through the
+ * stack takes twice as long. Write the last field first, which is always 0, and
+ * then the first one, so that no value is written if the page of either is
+ * missing: before that page is faulted in, another reader may take the event,
+ * and no part of the event must remain in this buffer.
  */
 static bool put_event_fast(struct twheel_event __user *to,
 			   const struct twheel_utimer *ut, u64 deadline,
@@ -170,8 +172,9 @@ static bool put_event(const struct reading *r, const struct twheel_utimer *ut,
 }
 
 /*
- * Count the lateness of an event. Reads have the time for that, and ticks do
- * not. __fls(2n + 1) is __fls(n) + 1, and 0 for n = 0, without a branch.
+ * Count the lateness of an event in a histogram. The read does this, because
+ * the tick that expired the timer has to be short. __fls(2n + 1) is __fls(n) +
+ * 1, and 0 for n = 0, without a branch.
  */
 static void count_event(struct twheel_session *s, u64 late)
 {
@@ -181,7 +184,10 @@ static void count_event(struct twheel_session *s, u64 late)
 	s->stats.lateness[__fls(2 * n + 1)]++;
 }
 
-/* Remove the first event after its read. Inline to avoid spilling registers. */
+/*
+ * Remove the first event, which was copied, from the queue. Free its timer, or
+ * arm a periodic one again. Inline to avoid spilling registers.
+ */
 static inline void finish_event(struct twheel_session *s,
 				struct twheel_utimer *ut, u64 deadline,
 				u64 overruns)
@@ -194,17 +200,20 @@ static inline void finish_event(struct twheel_session *s,
 	}
 	s->stats.overruns += overruns;
 	s->stats.rearmed++;
-	/* Cannot overflow: now is less than 2^63, and so is the period. */
+	/*
+	 * The sum of a time and a period, each less than 2^63, cannot overflow.
+	 */
 	deadline += (overruns + 1) * ut->period_ns;
 	twheel_utimer_arm(ut, twheel_next(TWHEEL_UNREAD, TWHEEL_DO_READ, true),
 			  min_t(u64, deadline, KTIME_MAX));
 }
 
 /*
- * Carry out the START or the STOP that the word of an unread timer means. Removes the
- * event at the head of the queue. The session's lock is held, so the word cannot belong
- * to a later start of the id. Returns false if the event remains: a later deadline does
- * not concern a periodic timer, which the read arms anyway. Rare.
+ * Carry out the STOP, or the START with a later deadline, that @word means for
+ * an unread timer, the first in the queue, and remove its event. Returns false
+ * if the event remains: a later deadline does not concern a periodic timer,
+ * which the read arms anyway. The session's lock is held, so the word cannot
+ * belong to a later start of the id. Rare.
  */
 static noinline bool apply_late_word(struct twheel_session *s, struct twheel_utimer *ut,
 				     u64 word)
@@ -229,7 +238,7 @@ static noinline bool apply_late_word(struct twheel_session *s, struct twheel_uti
 	return true;
 }
 
-/* Read the word of an unread timer again. Returns whether it removed the event. */
+/* Check an unread timer's word again. Returns true if it removed the event. */
 static __always_inline bool check_late_word(struct twheel_session *s, struct twheel_utimer *ut)
 {
 	u64 word = twheel_session_words_read(s->words, ut->id);
@@ -239,8 +248,9 @@ static __always_inline bool check_late_word(struct twheel_session *s, struct twh
 }
 
 /*
- * Returns the next event with an expiry up to @now, or NULL. Timers armed by
- * this read are left to the next one: a short period must not keep it here.
+ * Returns the first timer in the queue if it expired by @now, otherwise NULL.
+ * Later expiries are left to the next read. Otherwise a periodic timer with a
+ * short period, which the read arms again, could keep the read busy forever.
  */
 static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 {
@@ -250,9 +260,11 @@ static struct twheel_utimer *next_event(struct twheel_session *s, ktime_t now)
 }
 
 /*
- * Take up to @room events off the queue. Skip those that a word withdraws, and write
- * the others: to @place, or with put_event() if @r is not NULL. Returns the number
- * written, or -EFAULT if there is none. Inlined twice, or it would spill registers.
+ * Take up to @room events off the queue. Skip those that a word withdraws, and
+ * write the others: to @place, or with put_event() if @r is not NULL. Returns
+ * the number of events written, or -EFAULT if the first one could not be
+ * written. Inlined into both callers, because a shared function would spill
+ * registers.
  */
 static __always_inline int
 read_up_to(struct twheel_session *s, const struct reading *r, ktime_t now,
@@ -260,7 +272,10 @@ read_up_to(struct twheel_session *s, const struct reading *r, ktime_t now,
 {
 	int count = 0;
 
-	/* Not by address: it may wrap where access_ok() takes all, as on s390. */
+	/*
+	 * Count events, and do not compare @place with an end: where
+	 * access_ok() accepts all addresses, as on s390, the end may wrap.
+	 */
 	while (count < room) {
 		struct twheel_utimer *ut = next_event(s, now);
 		u64 deadline, overruns;
@@ -310,9 +325,9 @@ static int read_events(struct twheel_session *s, const struct reading *r,
 }
 
 /*
- * Perform a read(2) without waiting for events. May sleep for memory. Returns
- * the number of bytes read, 0 if there is no event, -EINVAL if no event fits, or
- * -EFAULT, with all events still unread.
+ * Perform a read(2) without waiting for events. May sleep to fault in pages.
+ * Returns the number of bytes read, 0 if there is no event, -EINVAL if no event
+ * fits, or -EFAULT, with all events still unread.
  */
 ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 {
@@ -338,7 +353,7 @@ ssize_t twheel_session_read(struct twheel_session *s, struct iov_iter *to)
 		if (ret >= 0) {
 			room -= ret;
 			tries = TWHEEL_FAULT_TRIES;
-			/* A reader without an event waits for the next one. */
+			/* Without events, the signal ends the caller's wait. */
 			if (ret && signal_pending(current))
 				break;
 			cond_resched();

@@ -60,8 +60,9 @@ struct twheel_session_wheel {
  * @events: number of events since the last wake-up. Accessed by the callbacks
  *	and the tick's end of one CPU, one after the other
  *
- * One for each CPU. With a single one, a run that is preempted before its end
- * would delay the wake-up for events of other CPUs.
+ * A session has one for each CPU. If all CPUs shared one, a run of the wheel
+ * that is preempted before its end would delay the wake-up for events of other
+ * CPUs.
  */
 struct twheel_session_end {
 	struct twheel_tick_end tick_end;
@@ -101,9 +102,11 @@ struct twheel_events {
  * @shared_ids: number of @words, 0 if there are none
  * @words: deadlines stored by the program, or NULL. Set once
  * @events: queue of unread events. @events.first is also read without @lock
- * @carried: number of later deadlines that wheels found in words. Atomic
- * @stats: counters, except started, pending and delivered, which the others imply.
- *	@stats.unread counts @events, and expiries while @closing
+ * @carried: number of later deadlines that wheels found in words. Atomic,
+ *	because wheels count without @lock
+ * @stats: counters, except started, pending and delivered, which
+ *	twheel_session_stats_locked() computes. @stats.unread is the number of
+ *	timers in @events, plus the expiries since @closing was set
  * @readers: sleepers in read(2), all exclusive waiters
  * @pollers: callers of poll(2) and similar
  * @user: owner of the session, charged for it. Constant
@@ -153,7 +156,7 @@ struct twheel_session {
  * struct twheel_session_op - one operation of a TWHEEL_IOC_SUBMIT
  * @opcode: TWHEEL_OP_*
  * @result: result, as in struct twheel_op
- * @start: timer to start, or with @start.id to stop
+ * @start: arguments of a start. A stop uses @start.id only, and the rest is 0
  */
 struct twheel_session_op {
 	u32 opcode;
@@ -195,10 +198,11 @@ void twheel_session_wake(struct twheel_tick_end *tick_end);
 bool twheel_session_readable(struct twheel_session *s);
 
 /*
- * Wake up readers after the callbacks of this tick, for one event more. Called by the
- * callback of @timer with the session's lock held. @end is protected by running on one
- * CPU, like the tick that calls it. The wake-up is counted now: taking the session's
- * lock later would make the tick's end wait for other CPUs.
+ * Have readers woken up at the end of this tick, for one more event. Called by
+ * the callback of @timer with the session's lock held. @end needs no lock: only
+ * callbacks of this CPU, and the end of their tick, access it. Count the
+ * wake-up here: at its end the tick would have to take the session's lock for
+ * that, and to wait for other CPUs.
  */
 static inline void twheel_session_wake_at_tick_end(struct twheel_session *s,
 						   struct twheel_timer *timer)

@@ -8,12 +8,14 @@
  *   EXPIRE			SET_STATE, unread
  *   READ						DEQUEUE, free or (periodic) armed
  *
- * A word has no rows of its own, because a store into it means START or STOP. The wheel
- * looks at the word of an armed timer that is due, and read() looks at the word of an
- * unread timer. A program that starts a timer stores the word before the START. A read()
- * between the two applies the word first: it starts the timer, and the program's own
- * START then moves the timer to the same deadline. So the order of the two does not
- * matter.
+ * An entry is an action, the state to enter, and the result of the operation.
+ *
+ * A word has no row of its own, because a store into it means START or STOP.
+ * The wheel looks at the word of an armed timer that is due, and read() looks
+ * at the word of an unread timer. A program that starts a timer stores the word
+ * before the START. A read() between the store and the START applies the word
+ * first: it starts the timer, and the START then moves the timer to the same
+ * deadline. So it does not matter which of the two comes first.
  */
 #ifndef _TWHEEL_STATE_H
 #define _TWHEEL_STATE_H
@@ -67,7 +69,11 @@ twheel_step(enum twheel_action action, enum twheel_utimer_state state, int resul
 	return (struct twheel_step){ .action = action, .state = state, .result = result };
 }
 
-/* Return the entry for @operation, a constant. @periodic: whether READ arms the timer. */
+/*
+ * Return the entry of the table for a timer in @state. @operation is a
+ * constant, so that only its row is compiled. @periodic: true if READ arms the
+ * timer again.
+ */
 static __always_inline struct twheel_step
 twheel_next(enum twheel_utimer_state state, enum twheel_operation operation, bool periodic)
 {

@@ -2,19 +2,21 @@
 /**
  * DOC: A session's timers by id
  *
- * The table consists of the timers themselves: a pending timer takes its own
- * memory and a share of the few words of its chunk. Chunks come from a cache
- * that is charged to the caller's memory cgroup. They are allocated one at a
- * time, and freed with their last timer. One empty chunk is kept, and moves to
- * where a chunk is needed next. Otherwise a session that has one timer at a time
- * would allocate each time.
+ * The table consists of chunks of timers, and needs no nodes of its own: a
+ * timer takes only its structure, and a share of its chunk's header. Chunks
+ * come from a cache that is charged to the caller's memory cgroup. They are
+ * allocated one at a time, and freed with their last timer. One empty chunk is
+ * kept, and moves to where a chunk is needed next. Otherwise a session that has
+ * one timer at a time would allocate each time.
  *
- * There are two tables: one for numbers chosen by the caller, one for numbers
- * chosen by the kernel, with a generation for each user of a number.
+ * There are two tables: one for numbers chosen by the caller, and one for
+ * numbers chosen by the kernel. An id of the latter has a generation, which
+ * tells successive timers with the same number apart.
  *
- * All functions run under the session's lock, except growing a table, which may
- * sleep. It allocates one missing piece at a time, and installs it under the
- * lock if it is still missing. The caller then tries again.
+ * All functions run under the session's lock, except those that grow or destroy
+ * a table, which may sleep. Growing allocates one missing piece at a time, and
+ * installs it under the lock if it is still missing. The caller then tries
+ * again.
  */
 #include <linux/bitops.h>
 #include <linux/mm.h>
@@ -46,8 +48,8 @@ static struct twheel_page *page_of(const struct twheel_table *table, u32 index)
 enum piece { NOTHING, PAGES, PAGE, CHUNK };
 
 /*
- * Returns whether @what counts for its user. The array of pages does not: a session has one, for
- * any number of timers.
+ * Returns whether @what is charged to the user. The array of pages is not: a
+ * table has only one, for any number of timers.
  */
 static bool is_counted(enum piece what)
 {
@@ -138,7 +140,7 @@ struct twheel_chunk *twheel_table_first(const struct twheel_table *table,
 	return chunk;
 }
 
-/* Free tables without other users. May sleep. */
+/* Free tables that no one else uses. May sleep. */
 void twheel_table_destroy_all(struct twheel_session *s, struct twheel_table *tables)
 {
 	struct twheel_table *table;
@@ -195,9 +197,10 @@ static noinline void free_chunk(struct twheel_chunk *chunk)
 }
 
 /*
- * Free an empty chunk, unless no other empty chunk is kept. Timers stopped in
- * the order of their starts leave the oldest chunk in place, so that malloc()
- * of a process can return the memory above it. Rare.
+ * Keep a chunk that became empty if no other empty chunk is kept, otherwise
+ * free it. If timers are stopped in the order of their starts, the oldest chunk
+ * is kept, so that malloc() of a session in a process can return the memory
+ * above it. Rare.
  */
 static noinline void keep_chunk(struct twheel_chunk *chunk)
 {
@@ -238,8 +241,8 @@ void twheel_table_free(struct twheel_utimer *ut)
 /* Growing */
 
 /*
- * Returns the number of chunks for @s->max_timers, which does not change while a table grows: see
- * @s->nr_unlocked.
+ * Returns the number of chunks for @s->max_timers timers. @max_timers does not
+ * change while a table grows: see @nr_unlocked.
  */
 static u32 nr_indexes_of(const struct twheel_session *s)
 {
@@ -263,17 +266,18 @@ static struct twheel_chunk *alloc_chunk(struct twheel_session *s,
 		twheel_set_state(&chunk->timers[i].state,
 				 twheel_step(TWHEEL_SET_STATE, TWHEEL_FREE, 0));
 		chunk->timers[i].place = i;
-		/* The first field that a batch checks. */
+		/* Lookups compare this field first. No timer has this id. */
 		chunk->timers[i].id = TWHEEL_ID_ANY;
 	}
 	return chunk;
 }
 
 /*
- * Returns the place of the next chunk for @id. A free place exists: all chunks
- * with numbers of the kernel are full, but the session is below its limit. The
- * session's lock is held, so search the pages, then one page: for four million
- * timers at most 182 and 512 entries, of 93,000.
+ * Returns the index of the chunk to add for @id. For TWHEEL_ID_ANY a free index
+ * exists: all chunks of the kernel's table are full, but the session is below
+ * its limit. The session's lock is held, so search for a page that is not full,
+ * and then in that page: for four million timers, at most 182 pages and 512
+ * entries are visited in place of 93,000 entries.
  */
 static u32 next_index(struct twheel_table *table, u64 id)
 {
@@ -297,8 +301,8 @@ static enum piece what_is_missing(struct twheel_session *s, u64 id, u32 *index)
 	if (!table->pages)
 		return PAGES;
 	/*
-	 * While the lock was released, another thread may have filled the session, or made room in
-	 * it.
+	 * While the lock was released, another thread may have filled the
+	 * session, or made room in it.
 	 */
 	if (s->timers >= s->max_timers ||
 	    (id == TWHEEL_ID_ANY ? !list_empty(&table->partial) :
@@ -308,7 +312,7 @@ static enum piece what_is_missing(struct twheel_session *s, u64 id, u32 *index)
 	return page_of(table, *index)->chunks ? CHUNK : PAGE;
 }
 
-/* Install @piece where it is missing. Returns whether it was used. */
+/* Install @piece if it is still missing. Returns false if it was not used. */
 static bool put_piece(struct twheel_session *s, u64 id, enum piece what, void *piece)
 {
 	struct twheel_table *table = table_of(s, id);
@@ -347,7 +351,10 @@ static bool move_kept_chunk(struct twheel_session *s, struct twheel_table *table
 		return false;
 	old = chunk->index;
 	chunk->index = index;
-	/* Enter the chunk first, so that its page is not freed if both places are in it. */
+	/*
+	 * In this order, because set_entry() frees a page when it becomes
+	 * empty, and both indexes may be in one page.
+	 */
 	set_entry(s, table, index, chunk);
 	set_entry(s, table, old, NULL);
 	return true;

@@ -4,7 +4,8 @@
  *
  * An id is a number, and a number is a chunk and a place in it. Pages of
  * pointers lead to the chunks, and an array whose length depends on the
- * session's limit leads to the pages. An xarray would take a quarter of a refresh.
+ * session's limit leads to the pages. The lookup in an xarray would take a
+ * quarter of the time of a refresh.
  */
 #ifndef _TWHEEL_TABLE_H
 #define _TWHEEL_TABLE_H
@@ -22,10 +23,11 @@ struct twheel_session;
 
 /**
  * struct twheel_utimer - a timer of a session
- * @asked: the timer, which the wheel asks for its word if the session has words.
- *	Each start sets the source, in the place of @expired_ns
- * @timer: the same. After the expiry @timer.node.owner is the timer of the
- *	next event, so that queueing an event needs no memory
+ * @asked: the timer, for a session with words: the wheel asks for the deadline
+ *	in its word. Each start sets @asked.source, which overlaps with
+ *	@expired_ns
+ * @timer: the timer in @asked. After the expiry @timer.node.owner is the timer
+ *	of the next event, so that queueing an event needs no memory
  * @expired_ns: time of the expiry, after it
  * @id: id of the timer
  * @user_data: value for its events
@@ -33,7 +35,8 @@ struct twheel_session;
  * @state: an enum twheel_utimer_state, written by twheel_set_state() only. Changes
  *	together with @free of the chunk
  * @place: place in the chunk. Constant
- * @before: timer of the previous event if any, as from twheel_events_place()
+ * @before: id of the timer of the previous event, if there is one, in the form
+ *	of twheel_events_place()
  *
  * Protected by the session's lock, except @timer.
  */
@@ -56,8 +59,8 @@ struct twheel_utimer {
 /*
  * A table grows and shrinks by chunks. A chunk is aligned to its size, so that
  * the address of a timer leads to its chunk and its session. It has fewer than
- * BITS_PER_LONG timers, one for each bit of a word. Lockdep maps are added to
- * the size and do not change that number.
+ * BITS_PER_LONG timers, one for each bit of a word. With lockdep it has as many
+ * timers, and is larger by their maps.
  */
 #define TWHEEL_CHUNK_ROOM	(BITS_PER_LONG * 64)
 #define TWHEEL_CHUNK_SIZE	\
@@ -100,9 +103,9 @@ struct twheel_chunk {
 
 /**
  * struct twheel_page - a page of pointers to chunks
- * @chunks: the page, or NULL. An entry is a chunk or NULL. There are fewer than
- *	TWHEEL_PAGE_CHUNKS entries if the table has fewer
- * @used: number of entries in use
+ * @chunks: array of pointers, or NULL. A pointer is NULL if there is no chunk.
+ *	The array of a table for fewer than TWHEEL_PAGE_CHUNKS chunks is shorter
+ * @used: number of entries that are not NULL
  * @first_free: no entry below this one is NULL
  */
 struct twheel_page {
@@ -113,9 +116,9 @@ struct twheel_page {
 
 /**
  * struct twheel_table - timers by number
- * @pages: array of entries, one for each TWHEEL_PAGE_CHUNKS chunks. NULL before
+ * @pages: array of pages, one for each TWHEEL_PAGE_CHUNKS chunks. NULL before
  *	the first start
- * @nr_indexes: limit of chunks
+ * @nr_indexes: largest number of chunks
  * @empty: chunk kept when it became empty, maybe in use again, or NULL
  * @first_free: no page below this one has an entry that is NULL
  * @partial: chunks with a free timer. Ids of the kernel only
@@ -148,8 +151,9 @@ static inline u32 twheel_number_of(u64 id)
 }
 
 /*
- * Numbers are less than 2^TWHEEL_ID_NR_BITS, for which one multiplication is an
- * exact division. The compiler does not know the limit.
+ * Inverse to multiply with in place of a division. The result is exact for
+ * numbers less than 2^TWHEEL_ID_NR_BITS, a limit that the compiler does not
+ * know.
  */
 #define TWHEEL_CHUNK_INVERSE	(BIT_ULL(32) / TWHEEL_CHUNK_TIMERS + 1)
 
@@ -177,9 +181,9 @@ twheel_table_entry(const struct twheel_table *table, u32 index)
 }
 
 /*
- * Returns the state that an operation on @id finds. Out: the timer in the place of
- * @id, free or not, maybe with another id of the same number. NULL if there is no
- * such place now. Session's lock held.
+ * Returns the state of the timer with @id, TWHEEL_FREE if there is none. Out:
+ * the timer in the place of @id, which may be free, or have another id with the
+ * same number. NULL if the table has no such place now. Session's lock held.
  */
 static __always_inline enum twheel_utimer_state
 twheel_table_look_up(const struct twheel_table *tables, u64 id, struct twheel_utimer **place)
@@ -231,7 +235,9 @@ static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 	ut->id = id;
 }
 
-/* Iterate over chunks, which may be freed. May sleep between two of them. */
+/*
+ * Iterate over chunks. The body may free its chunk. May sleep before the next.
+ */
 #define twheel_table_for_each(chunk, table)				\
 	for (u32 __index = 0;						\
 	     ((chunk) = twheel_table_first(table, &__index)); __index++)

@@ -50,7 +50,10 @@ static u64 word_deadline(struct twheel_timer *timer)
 	return word;
 }
 
-/* Nonzero if the host reads the session's clock once for a run of the wheel. */
+/*
+ * Time of a run of the wheel, if the host reads the session's clock once for
+ * each run. 0: read the clock at each expiry.
+ */
 #ifndef TWHEEL_RUN_NS
 #define TWHEEL_RUN_NS(s)	((void)(s), 0)
 #endif
@@ -94,7 +97,8 @@ const struct twheel_source twheel_session_source = {
 /*
  * Starting
  *
- * Functions that are always inlined are the paths of single starts and of batches.
+ * Functions on the path of each start are always inlined, because single starts
+ * and batches both call them.
  */
 
 static __always_inline bool bad_start(const struct twheel_session *s,
@@ -105,7 +109,10 @@ static __always_inline bool bad_start(const struct twheel_session *s,
 	       !twheel_session_has_number(s, args->id);
 }
 
-/* Time of the host's boot on the clock of @s, which has earlier times in a process only. */
+/*
+ * Earliest time on the clock of @s: the boot of the host. It is not 0 for a
+ * session in a process of some time namespaces.
+ */
 #ifndef TWHEEL_BOOT_NS
 #define TWHEEL_BOOT_NS(s)	((void)(s), (ktime_t)0)
 #endif
@@ -124,17 +131,17 @@ static __always_inline ktime_t start_deadline(const struct twheel_session *s,
 
 static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
 {
-	/* A pending timer has this source already: the wheel may read it now. */
+	/* The wheel may be reading the source of a pending timer, the same. */
 	WRITE_ONCE(ut->asked.source, &twheel_session_source);
 	ut->user_data = args->user_data;
 	ut->period_ns = args->period_ns;
 }
 
 /*
- * Claim a free place for a START. @ut is the place of the id, or NULL. Out: the
- * timer, which the caller starts at once. @args->id is set to its id. Returns
- * @step, whose action is TWHEEL_ALLOC. With TWHEEL_REFUSE and an errno, or
- * TWHEEL_GROW, nothing was claimed.
+ * Claim a free place for a START. *@ut is the place of the id, or NULL. Out:
+ * *@ut is the timer, which the caller starts at once, and @args->id is its id.
+ * Returns @step, whose action is TWHEEL_ALLOC. If it claims nothing, returns
+ * TWHEEL_REFUSE with an errno, or TWHEEL_GROW.
  */
 static __always_inline struct twheel_step
 claim_place(struct twheel_session *s, struct twheel_utimer **ut,
@@ -190,7 +197,7 @@ void twheel_session_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
 	twheel_utimer_free(ut, step);
 }
 
-/* Set up an unread timer for another START, in place of its event. Rare. */
+/* Withdraw the event of an unread timer, and set it up for a START. Rare. */
 static noinline void replace_event(struct twheel_session *s, struct twheel_utimer *ut,
 				   const struct twheel_start *args, struct twheel_step step)
 {
@@ -201,8 +208,9 @@ static noinline void replace_event(struct twheel_session *s, struct twheel_utime
 }
 
 /*
- * Carry out a START, unless the caller has to retry. Only a START of a free id can fail
- * for lack of memory. A timer that exists may be started on a CPU that is not prepared.
+ * Carry out a START. If it takes memory, or has to wait for a callback, return
+ * a step for resolve_and_retry(). Only a START of a free id can fail for lack
+ * of memory. A timer that exists may be started on a CPU that is not prepared.
  */
 static __always_inline struct twheel_step
 try_start(struct twheel_session *s, struct twheel_start *args, ktime_t now)
@@ -297,7 +305,7 @@ int twheel_session_start(struct twheel_session *s, struct twheel_start *args)
 
 /* Stopping */
 
-/* Carry out a STOP, unless the callback of the timer is about to run. */
+/* Carry out a STOP, or return TWHEEL_WAIT if the callback is about to run. */
 static struct twheel_step try_stop(struct twheel_session *s, u64 id)
 {
 	struct twheel_utimer *ut;
@@ -316,8 +324,8 @@ static struct twheel_step try_stop(struct twheel_session *s, u64 id)
 }
 
 /*
- * Stop a timer, with a valid number. Releases the lock temporarily, and may sleep, if
- * the callback of the timer is about to run.
+ * Stop a timer. The caller has checked the number of @id. Releases the lock
+ * temporarily, and may sleep, if the callback of the timer is about to run.
  */
 int twheel_session_stop_locked(struct twheel_session *s, u64 id)
 	__must_hold(&s->lock)
@@ -349,21 +357,22 @@ int twheel_session_stop(struct twheel_session *s, const struct twheel_stop *stop
  * twheel_chardev.c passes a few operations of a batch at a time. They are
  * divided into runs: starts of free timers, restarts of armed timers, stops of
  * armed timers. The timers of a run are looked up one after the other, then
- * passed to the wheel together, then counted. A run takes the session's lock
- * once: there are no intermediate states, and the cost of the lock is shared.
- * All other operations are carried out one by one, between runs.
+ * passed to the wheel together, then counted. The session's lock is held for
+ * the whole run: no other caller sees an intermediate state, and the operations
+ * share the cost of the lock. All other operations are carried out one by one,
+ * between runs.
  *
  * A timer may occur twice in a run. The second of two restarts just restarts it
  * again. The second of two stops fails as for a timer that is about to expire.
- * These operations are repeated at the end, one by one.
+ * Operations that failed so are repeated one by one, at the end of the run.
  */
 
 /**
  * struct run - operations carried out together
  * @action: action of the operations: %TWHEEL_ALLOC, %TWHEEL_RESTART or
  *	%TWHEEL_CANCEL. %TWHEEL_REFUSE if there is no run
- * @first: first operation
- * @end: end of @requests
+ * @first: first operation of the run
+ * @end: end of the used @requests
  * @requests: timers of the operations
  */
 struct run {
@@ -410,7 +419,7 @@ action_of(struct twheel_session *s, const struct twheel_session_op *op,
 		       twheel_next(state, TWHEEL_DO_STOP, false).action;
 }
 
-/* Repeat operations on timers that were no longer pending. Rare. */
+/* Repeat one by one the operations on timers that were not pending. Rare. */
 static noinline void run_again(struct twheel_session *s, struct run *run,
 			       ktime_t now)
 {
@@ -467,8 +476,9 @@ static void flush_run(struct twheel_session *s, struct run *run, ktime_t now)
 }
 
 /*
- * Add the operation to a run of its kind, or carry it out. Returns false if
- * there was no memory: the operation then counts as not carried out.
+ * Add an operation to the run if it is of the same kind, or begin a run with
+ * it, or carry it out alone. Returns false if there was no memory for the
+ * operation, which then counts as not carried out.
  */
 static bool add_to_run(struct twheel_session *s, struct run *run,
 		       struct twheel_session_op *op, ktime_t now)
@@ -481,7 +491,7 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 		action = action_of(s, op, &ut);
 		if (action == run->action || run->end == run->requests)
 			break;
-		/* The timers may have changed since the lookup: repeat it. */
+		/* This may change or free the timer. Look it up again. */
 		flush_run(s, run, now);
 	}
 	if (action != run->action) {
@@ -505,10 +515,10 @@ static bool add_to_run(struct twheel_session *s, struct run *run,
 }
 
 /*
- * Carry out @count operations of a TWHEEL_IOC_SUBMIT, which receive their
- * results. May sleep. Returns the number carried out: at the limit of a memory
- * cgroup each failed allocation takes long, so the first operation without
- * memory is the last.
+ * Carry out operations of a TWHEEL_IOC_SUBMIT, and store their results in @ops.
+ * Stops at the first operation that gets no memory, because each failed
+ * allocation takes long at the limit of a memory cgroup. Returns the number of
+ * operations carried out. May sleep.
  */
 unsigned int twheel_session_run_ops(struct twheel_session *s,
 				    struct twheel_session_op *ops,

@@ -13,19 +13,21 @@ bool twheel_session_copy_out(struct iov_iter *to, const void *from, size_t size)
 int twheel_session_fault_in(const struct iov_iter *to, size_t size, int *tries);
 
 /*
- * The queue of events. A timer that is not pending lends only its owner's field, so
- * that twheel_pending() is correct at any time. The result is a singly linked
- * list. A timer is removed from the middle, which is rare, through @before.
+ * The queue of events is a singly linked list of expired timers. The link is in
+ * the owner's field of a timer's node, which only a pending timer needs, and
+ * which twheel_pending() does not read. @before leads to the previous timer, to
+ * remove a timer from the middle, which is rare.
  */
 #define TWHEEL_EVENTS_KERNEL	BIT(31)
 
 /*
- * Returns the id of @ut in 32 bits. The next timer of the queue has it in @before, to find its
- * predecessor.
+ * Returns the id of @ut in 32 bits, for @before of the next timer in the queue.
  */
 static inline u32 twheel_events_place(const struct twheel_utimer *ut)
 {
-	/* The number and, for an id of the kernel, a part of the generation. */
+	/*
+	 * A part of the generation is lost, and not needed to find the timer.
+	 */
 	return (ut->id & ~TWHEEL_EVENTS_KERNEL) | (ut->id >> 32 & TWHEEL_EVENTS_KERNEL);
 }
 
@@ -62,8 +64,9 @@ static inline bool twheel_session_has_number(const struct twheel_session *s,
 }
 
 /*
- * Convert CLOCK_MONOTONIC to the session's clock. The clock may change until
- * the first start: a lockless reader does not find an event yet.
+ * Convert a time of CLOCK_MONOTONIC to the session's clock. May be called
+ * without the session's lock: SETUP may change the clock before the first
+ * start, but until then there are no events to read.
  */
 static inline ktime_t twheel_session_time(const struct twheel_session *s,
 					  ktime_t monotonic)
@@ -100,13 +103,16 @@ static inline u64 twheel_session_to_caller(u64 time, s64 offset)
 	return min_t(u64, time + offset, KTIME_MAX);
 }
 
-/* Returns the deadline in a word, limited to the latest deadline. */
+/* Returns the deadline in a word on the session's clock, at most KTIME_MAX. */
 static inline ktime_t twheel_session_word_deadline(const struct twheel_session *s, u64 word)
 {
 	return twheel_session_to_ours(min_t(u64, word, KTIME_MAX), s->words->offset);
 }
 
-/* Returns whether a timer has a word. Ids of the kernel are above all words. */
+/*
+ * Returns whether a timer has a word to check. Ids of the kernel are larger
+ * than those of words. A session that is being closed ignores its words.
+ */
 static inline bool twheel_utimer_has_word(const struct twheel_session *s,
 					  const struct twheel_utimer *ut)
 {
@@ -128,7 +134,8 @@ static inline void twheel_utimer_arm(struct twheel_utimer *ut, struct twheel_ste
 }
 
 /*
- * Free a timer whose @step enters TWHEEL_FREE, so that its place in the table can be taken again.
+ * Free a timer, so that its place in the table can be taken again. @step enters
+ * TWHEEL_FREE.
  */
 static inline void twheel_utimer_free(struct twheel_utimer *ut, struct twheel_step step)
 {
@@ -136,7 +143,10 @@ static inline void twheel_utimer_free(struct twheel_utimer *ut, struct twheel_st
 	twheel_table_free(ut);
 }
 
-/* Stop a timer that is out of the wheel. The tick does not access it any more. */
+/*
+ * Count a stop, and free the timer. It is no longer in the wheel, and the tick
+ * does not access it any more.
+ */
 static inline void twheel_utimer_end(struct twheel_session *s, struct twheel_utimer *ut,
 				     struct twheel_step step)
 {

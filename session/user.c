@@ -3,16 +3,17 @@
  * DOC: Users of /dev/twheel, and what each of them may have
  *
  * A session belongs to the effective user id of its opener, even if others use
- * its descriptor later. Ids in a user namespace cost nothing, as its creator
- * has any number of them. They count as the user who created the namespace.
+ * its descriptor later. The creator of a user namespace can use any number of
+ * ids in it, so they all count as the user who created the namespace.
  *
  * This file counts the sessions, the wheels, and the pieces of memory with
- * timers of each user. A user is created for the first session, and freed when
- * nothing is counted for it.
+ * timers of each user. A user is created for the first session, and freed after
+ * the last session and the last wheel.
  *
  * Limits apply to each user, and to all users together. CAP_SYS_RESOURCE
- * exempts from the former. A part of the latter is reserved for it, so that a
- * greedy user leaves some to the administrator.
+ * exempts from the limits of a user. A part of each limit of all users is
+ * reserved for CAP_SYS_RESOURCE, so that a greedy user leaves some to the
+ * administrator.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -28,7 +29,7 @@
 
 #include "session.h"
 
-/* Set a limit for all users, at load or later. Values out of range change nothing. */
+/* Set a limit at the load of the module or later. Refuses invalid values. */
 static int set_limit(const char *value, const struct kernel_param *param)
 {
 	/* Counters are of type int. */
@@ -60,14 +61,14 @@ static unsigned int max_user_timers = 1U << 22;
 module_param_cb(max_user_timers, &limit_ops, &max_user_timers, 0644);
 MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
 
-/* One part in this many of the limits for all is reserved for CAP_SYS_RESOURCE. */
+/* 1 / RESERVE of each limit of all users is reserved for CAP_SYS_RESOURCE. */
 #define RESERVE		16
 
 #define USER_BITS	6
 static DEFINE_HASHTABLE(users, USER_BITS);	/* guarded by users_lock */
 static DEFINE_SPINLOCK(users_lock);
 
-/* Sums over all users. */
+/* What all users have together. */
 static atomic_t counts[TWHEEL_NR_COUNTS];
 
 static struct twheel_session_user *look_for_user(kuid_t uid)
@@ -101,7 +102,7 @@ static struct twheel_session_user *alloc_user(kuid_t uid)
 	return user;
 }
 
-/* Free a user. Do not call it under the lock of the table. */
+/* Free a user who is not in the table. Do not call it with users_lock held. */
 static void free_user(struct twheel_session_user *user)
 {
 	twheel_payer_destroy(user->payer);
@@ -179,8 +180,9 @@ void twheel_session_user_put(struct twheel_session_user *user)
 }
 
 /*
- * Pages of pointers are counted like chunks of timers, or ids far apart would
- * take uncounted memory. The limit is enough for densely numbered timers.
+ * Returns the limit of pieces of memory for a user. Pages of pointers count
+ * like chunks of timers, because timers with ids far apart need many pages. The
+ * limit is enough for max_user_timers timers with consecutive ids.
  */
 static unsigned int max_user_pieces(void)
 {
@@ -224,8 +226,9 @@ static bool count_below(atomic_t *count, unsigned int max)
 }
 
 /*
- * Charge a resource to a user. @exempt: CAP_SYS_RESOURCE allows more. Returns
- * 0, or -ENOSPC at a limit. In any context, as the functions below.
+ * Charge a resource to a user. @exempt: CAP_SYS_RESOURCE exempts from the
+ * user's limit. Returns 0, or -ENOSPC at a limit. This and the functions below
+ * may be called in any context.
  */
 int twheel_session_user_charge(struct twheel_session_user *user,
 			       enum twheel_session_count what, bool exempt)

@@ -28,7 +28,7 @@ enum twheel_session_count {
 /**
  * struct twheel_session_user - a user with sessions
  * @node: entry in the table of all users. Protected by its lock
- * @uid: user id, see twheel_session_user_get(). Constant
+ * @uid: user id, see uid_of_caller(). Constant
  * @refs: references by sessions and wheels. Protected by the same lock
  * @wheels: wheels for this user only. Protected by the lock of wheel.c
  * @payer: account for the time of @wheels. Constant

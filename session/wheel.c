@@ -13,8 +13,8 @@
  * first session and destroyed with the last. The slots of a CPU are allocated
  * when a session is about to start a timer there.
  *
- * Allocations, and creating and destroying wheels, need no lock: in a memory
- * cgroup at its limit they may take minutes.
+ * No lock is held while memory is allocated, or a wheel is created or
+ * destroyed: in a memory cgroup at its limit that may take minutes.
  */
 #include <linux/bitmap.h>
 #include <linux/cpumask.h>
@@ -45,7 +45,7 @@ static struct list_head *wheels_of(const struct twheel_session *s)
 	return s->nice ? &common_wheels : &s->user->wheels;
 }
 
-/* Returns a matching wheel with one more session counted. */
+/* Returns the wheel for @config, with one more session counted, or NULL. */
 static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 					       const struct twheel_config *config)
 {
@@ -61,7 +61,10 @@ static struct twheel_session_wheel *find_wheel(const struct twheel_session *s,
 	return NULL;
 }
 
-/* Returns whether a wheel counts for its user. The replacement of the default wheel does not. */
+/*
+ * Returns whether a wheel counts for its user. Private wheels do. The wheel
+ * that replaces the default wheel does not.
+ */
 static bool is_counted(const struct twheel_config *config)
 {
 	return config->name == private_name;
@@ -168,14 +171,14 @@ twheel_session_wheel_private(struct twheel_session *s,
 	/* A user's wheel ticks no faster than the default wheel, which it replaces. */
 	if (!s->nice && config.tick_ns < standard.tick_ns)
 		return ERR_PTR(-EPERM);
-	/* Make equivalent configurations equal. */
+	/* Fill in the defaults: equivalent configurations share a wheel. */
 	ret = twheel_check_config(&config);
 	return ret ? ERR_PTR(ret) : get_wheel(s, &config);
 }
 
 /*
- * Drop a session's reference to a wheel, or NULL. The last one destroys the wheel, which counts for
- * its user until then. May sleep.
+ * Drop a session's reference to a wheel, unless @ref is NULL. Dropping the last
+ * one destroys the wheel, which counts for its user until then. May sleep.
  */
 void twheel_session_wheel_put(struct twheel_session_wheel *ref)
 {
@@ -193,9 +196,10 @@ void twheel_session_wheel_put(struct twheel_session_wheel *ref)
 }
 
 /*
- * Set the wheel of a session. NULL: the default wheel, or its replacement,
- * which twheel_session_wheel_prepare() gets. Session's lock held, or the session
- * not known yet.
+ * Set the wheel of a session. NULL stands for the default wheel. Without
+ * CAP_SYS_NICE the session cannot start timers on it, until
+ * twheel_session_wheel_prepare() replaces it by the user's wheel. Session's
+ * lock held, unless the session is being opened.
  */
 void twheel_session_wheel_attach(struct twheel_session *s,
 				 struct twheel_session_wheel *ref)
@@ -217,8 +221,8 @@ void twheel_session_wheel_attach(struct twheel_session *s,
 }
 
 /*
- * Attach the wheel that replaces the default wheel for this user. While @nr_unlocked is not 0, no
- * other thread changes the session's wheel.
+ * Attach the wheel that replaces the default wheel for this user. SETUP does
+ * not change the session's wheel now, because @nr_unlocked is not 0.
  */
 static int use_own(struct twheel_session *s)
 {
@@ -245,8 +249,9 @@ static int use_own(struct twheel_session *s)
 
 /*
  * Prepare to start a timer: create the wheel if necessary, and prepare it for
- * this CPU. A caller that migrated has to call it again. @s->nr_unlocked is
- * not 0. May sleep. Returns 0, -ENOMEM, or -ENOSPC at a limit.
+ * this CPU. A caller that has migrated to another CPU has to call this again.
+ * @s->nr_unlocked is not 0. May sleep. Returns 0, -ENOMEM, or -ENOSPC at a
+ * limit.
  */
 int twheel_session_wheel_prepare(struct twheel_session *s)
 {

@@ -10,7 +10,7 @@
  * that a store never hits a limit of the user. The fault handler allocates a
  * page when a program first touches it. Until then its words read as "nothing
  * stored". So a program may ask for as many words as it can have timers, and
- * pays only for the words it uses.
+ * takes memory only for the pages that it touches.
  *
  * The pages belong to the session, and are freed after its close. A mapping
  * holds the open file, and so the session. A page that is mapped or pinned has
@@ -90,7 +90,7 @@ static u64 *page_of(struct twheel_session_words *words, unsigned long nr)
 	return first;
 }
 
-/* Handle a fault. A mapped session has words, which never change. */
+/* Handle a page fault. The words of a session exist once it can be mapped. */
 static vm_fault_t words_fault(struct vm_fault *vmf)
 {
 	struct twheel_session *s = vmf->vma->vm_private_data;

@@ -33,8 +33,9 @@ struct twheel_session_words {
 
 /*
  * Returns word @id, below @words->nr. TWHEEL_WORD_NONE if no program touched
- * its page. A program may store anything, even between two reads: read it
- * once. A program also chooses @id: see twheel_table_entry().
+ * its page. A program may store another value at any time, so read the word
+ * only once. A program also chooses @id, so keep the CPU from using an invalid
+ * @id speculatively.
  */
 static inline u64
 twheel_session_words_read(const struct twheel_session_words *words, u32 id)
