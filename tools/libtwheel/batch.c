@@ -2,7 +2,7 @@
 /* Many operations in one system call */
 #include "libtwheel.h"
 
-/* Limit of the kernel. */
+/* The kernel's limit of operations in one TWHEEL_IOC_SUBMIT. */
 #define BATCH_MAX	65536
 
 /**
@@ -11,8 +11,8 @@
  * @size: number of operations to submit together
  * @count: number of operations
  * @failed: number of operations with a negative result
- * @submitted: true after the submission. The next operation starts over
- * @old: former words of the operations' ids
+ * @submitted: true after the submission. Then adding an operation empties the batch first
+ * @old: word of each operation's id before the operation stored its own
  * @ops: the operations
  */
 struct twheel_batch {
@@ -72,7 +72,7 @@ static void put_words(struct twheel_batch *batch)
 	}
 }
 
-/* Returns whether a start behind operation @i, up to @last, has succeeded with its word. */
+/* Returns true if a start after @i, up to @last, succeeded and stored the same word as @i. */
 static bool succeeds_later(const struct twheel_batch *batch, unsigned int i, unsigned int last)
 {
 	const struct twheel_op *failed = &batch->ops[i], *op;
@@ -85,8 +85,8 @@ static bool succeeds_later(const struct twheel_batch *batch, unsigned int i, uns
 }
 
 /*
- * Restore the words of starts that failed, the last one first. A word that two starts of the
- * batch stored, as they are equal, is that of the one which succeeded.
+ * Restore the words of starts that failed, beginning with the last start. If a later start of
+ * the same id succeeded and stored an equal word, the word belongs to that start and remains.
  */
 static void take_back_words(struct twheel_batch *batch)
 {

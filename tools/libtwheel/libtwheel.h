@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Declarations shared by the files of libtwheel, which are compiled behind
- * process/process.c
+ * Declarations shared by the files of libtwheel. "amalgamate" puts these files behind
+ * process/process.c, into one source file.
  */
 #ifndef LIBTWHEEL_H
 #define LIBTWHEEL_H
@@ -56,7 +56,7 @@ static inline struct session *to_session(struct twheel *t)
 	return (struct session *)t;
 }
 
-/* Returns NULL for a session of the kernel. */
+/* Returns the session in the process, or NULL for a session of the kernel. */
 static inline struct twheel_session *process_of(const struct twheel *t)
 {
 	return ((const struct session *)t)->process;
@@ -68,12 +68,12 @@ static inline bool has_word(const struct twheel *t, __u64 id)
 }
 
 /*
- * Store a deadline before starting the timer, or the word of the id's last timer would
- * count. A pending timer is requeued to it, and a read starts an unread one: what the START
- * does anyway, see session/state.h. Returns the old word.
+ * Store the deadline of a timer before its START, or the word of the id's last timer would
+ * count. If the wheel or a read finds the word before the START, it does what the START does
+ * anyway: see session/state.h. Returns the old word.
  *
  * A failed start must not change anything: take_back() restores the word, unless another
- * thread stored to it since. Arguments that are always refused must be refused before.
+ * thread stored to it since. Check the arguments before the store, with is_valid_start().
  */
 static inline __u64 put_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 {

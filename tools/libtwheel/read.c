@@ -4,7 +4,7 @@
 
 #define SECOND	1000000000
 
-/* Returns -EAGAIN if there are no events. */
+/* Returns the number of events read, -EAGAIN if there are none, or another negative errno. */
 static int read_once(struct twheel *t, struct twheel_event *events, unsigned int count)
 {
 	size_t event_size = to_session(t)->event_size, room = count * event_size;

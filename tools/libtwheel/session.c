@@ -26,8 +26,8 @@ int twheel_backend(const struct twheel *t)
 }
 
 /*
- * Number of forks up to this process. A process id does not tell a child from its parent.
- * The first process of a PID namespace may have a child with the same id in another one.
+ * Number of forks from the program's first process to this one. Process ids cannot tell a child
+ * from its parent: in nested PID namespaces both may have the id 1.
  */
 static unsigned int forks;
 static int watch_error;
@@ -42,7 +42,7 @@ static void watch_forks(void)
 	watch_error = -pthread_atfork(NULL, NULL, count_fork);
 }
 
-/* Returns 0 or -ENOMEM. */
+/* Remember the process that opens the session, for is_copy(). Returns 0 or -ENOMEM. */
 static int note_forks(struct session *session)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -137,7 +137,7 @@ static int setup_session(struct session *session, const struct twheel_setup *set
 				   _IOC_NR(TWHEEL_IOC_SETUP), setup_size), &all);
 }
 
-/* Add the backend of the environment to @flags that do not name one. */
+/* If @flags name no backend, add the backend that the environment names. */
 static int choose_backend(unsigned int *flags)
 {
 	const char *asked = secure_getenv(BACKEND);
@@ -155,7 +155,7 @@ static int choose_backend(unsigned int *flags)
 	return 0;
 }
 
-/* Returns whether there is no module for this user. Limits are other errors. */
+/* Returns whether there is no module that this user can open. Limits cause other errors. */
 static bool is_missing(int error)
 {
 	return error == -ENOENT || error == -ENODEV || error == -ENXIO ||
@@ -232,7 +232,7 @@ void twheel_close(struct twheel *t)
 
 	if (!t)
 		return;
-	/* A child may have another mapping at this address. */
+	/* fork(2) does not copy this mapping. A child may have another one at the address. */
 	if (session->mapped && !is_copy(session))
 		munmap(t->words, session->mapped);
 	close_backend(session);
@@ -266,7 +266,7 @@ static int start(struct twheel *t, __u64 *id, __u64 expires_ns, __u64 period_ns,
 			twheel_command(t, TWHEEL_IOC_START, &start);
 	if (ret < 0 && has_word(t, *id))
 		take_back(t, *id, start.expires_ns, old);
-	/* An error leaves it as it is. */
+	/* After an error this is the id that the caller passed. */
 	*id = start.id;
 	return ret;
 }
@@ -292,7 +292,7 @@ int twheel_start_at(struct twheel *t, __u64 id, __u64 deadline_ns, __u64 user_da
 	       start(t, &id, deadline_ns, 0, user_data, TWHEEL_START_ABS);
 }
 
-/* Store a deadline, unless the word is later. */
+/* Store a deadline if the word has one that is not later. Returns whether it did. */
 static bool push_word(struct twheel *t, __u64 id, __u64 deadline_ns)
 {
 	__u64 word = twheel_word(t, id);

@@ -99,9 +99,9 @@ TWHEEL_INLINE int twheel_open(struct twheel **t, const struct twheel_setup *setu
 				 TWHEEL_SIZE(event));
 }
 
-/* Flags of twheel_open_flags(). Use /dev/twheel, or fail. */
+/* Flag of twheel_open_flags(): use /dev/twheel, or fail. */
 #define TWHEEL_OPEN_KERNEL	(1U << 0)
-/* Run the session in the process, even if there is a /dev/twheel. */
+/* Flag of twheel_open_flags(): run the session in the process, even if there is a /dev/twheel. */
 #define TWHEEL_OPEN_PROCESS	(1U << 1)
 
 /**
@@ -133,8 +133,8 @@ int twheel_backend(const struct twheel *t);
  * For a descriptor received over a socket, or inherited by a child: fork(2) does not copy
  * mapped words. If the descriptor blocks then so does twheel_read().
  *
- * Return: 0, or a negative errno. -ENOTTY: no session. -EINVAL: its events have another
- * size than the program's. After an error @fd remains open
+ * Return: 0, or a negative errno. -ENOTTY: @fd is not a session. -EINVAL: its events have
+ * another size than the program's. After an error @fd remains open
  */
 TWHEEL_INLINE int twheel_attach(struct twheel **t, int fd)
 {
@@ -177,9 +177,9 @@ __u64 twheel_now_of(const struct twheel *t);
  * @slack_ns: acceptable delay
  * @tick_ns: &twheel_info.tick_ns of the session
  *
- * For timers that need not be exact, and for words. Chooses the tick with the most
- * trailing zeros from @deadline_ns to @deadline_ns + @slack_ns. Timers with slack meet
- * there, and the reader wakes up less often.
+ * For timers that need not be exact, and for words. From @deadline_ns to @deadline_ns +
+ * @slack_ns, chooses the tick whose number has the most trailing zero bits. Other timers
+ * with slack are likely to get the same tick, and the reader wakes up less often.
  *
  * Return: the deadline, on a tick. @deadline_ns itself if there is no tick in that time
  */
@@ -320,8 +320,8 @@ TWHEEL_INLINE __u64 twheel_word(const struct twheel *t, __u64 id)
  * @count: size of @events, at least 1
  *
  * Does not return events of timers that twheel_stop_by_store() stopped. If twheel_refresh()
- * stored a later deadline after the expiry, the session starts the timer again with it in
- * place of the event. The latter does not apply to periodic timers.
+ * stored a later deadline after the expiry, the session starts the timer again with that
+ * deadline, and returns no event, unless the timer is periodic.
  *
  * Return: number of events, 0 if there are none, or a negative errno
  */
@@ -334,10 +334,10 @@ int twheel_read(struct twheel *t, struct twheel_event *events, unsigned int coun
  * @count: see twheel_read()
  * @timeout_ns: longest time to wait. Negative: no limit
  *
- * A thread that is cancelled here takes no event with it. In twheel_read() it may.
+ * No event is lost if the thread is cancelled in this call. In twheel_read() events may be.
  *
  * Return: number of events, 0 after a timeout, or a negative errno. -EINTR: interrupted
- * by a signal. In the process also an errno of timerfd_settime(2)
+ * by a signal. For a session in the process also an errno of timerfd_settime(2)
  */
 int twheel_wait(struct twheel *t, struct twheel_event *events, unsigned int count,
 		__s64 timeout_ns);
@@ -466,8 +466,8 @@ int twheel_batch_stop(struct twheel_batch *batch, __u64 id);
  * twheel_batch_flush() - submit the operations of a batch
  * @batch: the batch
  *
- * Return: number of operations carried out, 0 if there were none. A negative errno if
- * they could not be submitted, which then is the result of each that was not carried out
+ * Return: number of operations carried out, 0 if there were none. If some could not be
+ * submitted, a negative errno, which is also the result of each of these operations
  */
 int twheel_batch_flush(struct twheel_batch *batch);
 

@@ -102,7 +102,10 @@ struct twheel_timer;
 #define TWHEEL_TIMERS_SIZE \
 	((63 / TWHEEL_TIMERS_BITS + 1) * (128U << TWHEEL_TIMERS_BITS) + 32U * 1024)
 
-/* Limit of other timers moved within the wheel by one call, unless its caller allows more. */
+/*
+ * How many timers, other than those that expire, a call moves within the wheel at most, unless its
+ * caller allows more.
+ */
 #define TWHEEL_TIMERS_MOVES	2048
 
 typedef void (*twheel_timer_fn)(struct twheel_timer *timer);
@@ -192,7 +195,7 @@ struct twheel_timers *twheel_timers_init(void *memory, size_t size, uint64_t now
  *
  * Timers expire at their deadlines with any width. The timers of a slot are put in
  * order when it is due. So wide slots cost little for timers that are usually stopped or pushed
- * before, and narrow ones have empty slots to skip.
+ * before, and narrow slots cost time to skip the empty ones.
  */
 TWHEEL_TIMERS_API
 void twheel_timers_width(struct twheel_timers *w, unsigned int bits);
@@ -210,7 +213,7 @@ void twheel_timers_free(struct twheel_timers *w);
 
 /**
  * twheel_timer_start() - start or restart a timer
- * @w: the wheel. A pending timer must be in this one
+ * @w: the wheel. If the timer is pending, it must be in this wheel
  * @timer: the timer, in any state
  * @expires: deadline. The latest time passed to the wheel, or an earlier one, is due at
  *	the next call of twheel_timers_advance(), and never in the present one
@@ -223,8 +226,8 @@ void twheel_timer_start(struct twheel_timers *w, struct twheel_timer *timer, uin
 /**
  * twheel_timer_push() - start or restart a timer, often to a later deadline
  * @w: see twheel_timer_start()
- * @timer: see there
- * @expires: see there
+ * @timer: see twheel_timer_start()
+ * @expires: see twheel_timer_start()
  *
  * Equivalent to twheel_timer_start(). For a pending timer and a later deadline, as
  * in a heartbeat, most calls are an inlined comparison and a store.
@@ -239,15 +242,15 @@ static inline void twheel_timer_push(struct twheel_timers *w, struct twheel_time
 }
 
 /**
- * twheel_timer_start_between() - start or restart a timer that has some time
+ * twheel_timer_start_between() - start or restart a timer that may expire within a range of times
  * @w: see twheel_timer_start()
- * @timer: see there
- * @earliest: earliest time for the timer
- * @latest: latest time, not before @earliest
+ * @timer: see twheel_timer_start()
+ * @earliest: earliest deadline
+ * @latest: latest deadline, not before @earliest
  *
- * Starts the timer for the time between that is a multiple of the highest power of two.
- * Other timers choose the same, and one wake-up serves them. A pending timer whose
- * time is between does not change.
+ * Chooses the deadline in the range that is a multiple of the highest power of two. Timers with
+ * similar ranges get the same deadline, so that one wake-up serves them. A pending timer whose
+ * deadline is in the range keeps it.
  */
 static inline void twheel_timer_start_between(struct twheel_timers *w, struct twheel_timer *timer,
 					      uint64_t earliest, uint64_t latest)
@@ -257,7 +260,10 @@ static inline void twheel_timer_start_between(struct twheel_timers *w, struct tw
 
 	if (timer->link.next && timer->expires >= earliest && timer->expires <= latest)
 		return;
-	/* Of the bits in which the two differ, the highest one remains in the time. */
+	/*
+	 * Keep the highest bit in which @latest differs from @earliest - 1, and clear the lower
+	 * ones.
+	 */
 	for (i = 1; i < 64; i *= 2)
 		below |= below >> i;
 	twheel_timer_start(w, timer, earliest ? latest & ~(below >> 1) : 0);
@@ -289,8 +295,8 @@ static inline bool twheel_timer_pending(const struct twheel_timer *timer)
 /**
  * twheel_timers_advance() - call the functions of due timers
  * @w: the wheel
- * @now: current time. While it is behind the time of an earlier call, only timers that were due
- *	then expire: see twheel_timers_shift()
+ * @now: current time. If it is before the time of an earlier call, only timers that were due at
+ *	that call expire: see twheel_timers_shift()
  * @most: limit of functions called
  *
  * Moves at most @most or TWHEEL_TIMERS_MOVES other timers within the wheel,

@@ -2,8 +2,8 @@
 /*
  * The part of the kernel that a wheel and a session need, for a session in the process
  *
- * The sources of the module are compiled unmodified into libtwheel, see process.c, without the
- * file operations of the device. This header and timers/kernel.h replace the headers of the
+ * The sources of the module are compiled into libtwheel, without the file operations of the
+ * device: see amalgamate. This header and timers/kernel.h replace the headers of the
  * kernel. User space is this process, so a copy is an assignment. There is one CPU, and the
  * user has the rights of the process.
  *
@@ -13,7 +13,7 @@
 #ifndef TWHEEL_PROCESS_KERNEL_H
 #define TWHEEL_PROCESS_KERNEL_H
 
-/* Names that libtwheel uses, too. */
+/* Names of the module that libtwheel uses for its own functions. */
 #define twheel			twheel_wheel
 #define twheel_start(...)	twheel_wheel_start(__VA_ARGS__)
 #define twheel_start_at(...)	twheel_wheel_start_at(__VA_ARGS__)
@@ -21,7 +21,7 @@
 #define twheel_drain(...)	twheel_wheel_drain(__VA_ARGS__)
 #define twheel_round_deadline	twheel_wheel_round_deadline
 
-/* One base is all of a wheel, and a timer is out of it before its callback: nothing waits. */
+/* A wheel is its only base. Callbacks do not run concurrently, so a stop need not wait for one. */
 #define twheel_base		twheel_wheel
 #define twheel_stop_sync(...)	twheel_wheel_stop(__VA_ARGS__)
 
@@ -116,7 +116,7 @@ static inline u32 roundup_pow_of_two(u32 x)
 	return x < 2 ? 1 : 1U << (32 - __builtin_clz(x - 1));
 }
 
-/* No session drains a wheel, or counts its slots. A call of either ends the program. */
+/* Only draining a wheel and counting its slots need these. No session does either: trap. */
 #define find_last_bit(bits, size)	(__builtin_trap(), (size))
 #define bitmap_weight(bits, size)	(__builtin_trap(), (size))
 
@@ -200,7 +200,7 @@ static inline void *twheel_process_piece(size_t alignment, size_t size)
 	return p;
 }
 
-/* Only /proc/twheel looks for a session by its number. */
+/* Only /proc/twheel looks for a session by its number, so all of them have the number 1. */
 #define xa_limit_31b		0
 #define DEFINE_XARRAY_FLAGS(name, flags)	int name
 #define xa_alloc_cyclic(xa, id, entry, limit, next, gfp) \
@@ -225,11 +225,12 @@ struct file {
  * @set_ns: expiry of @fd, U64_MAX for never. No timer is due earlier
  * @fired: true if @fd is readable
  * @armed: @armed of the wheel when @fd was set
- * @error: result of the last timerfd_settime(2), a negative errno or 0: @fd wakes no reader
- *	then
+ * @error: result of the last timerfd_settime(2), 0 or a negative errno. After an error @fd
+ *	wakes no reader
  *
- * The module's struct twheel_session has no other place for these fields. They are written
- * under the lock. @set_ns, @fired and @error are also read without it.
+ * These fields are beside the mutex, because the module's struct twheel_session has no place
+ * for them. They are written with @mutex held. @set_ns, @fired and @error are also read
+ * without it.
  */
 typedef struct twheel_process {
 	pthread_mutex_t mutex;
@@ -323,8 +324,8 @@ static inline u64 get_random_u64(void)
 #define trace_twheel_word(timer, session, id, word)	((void)(word))
 
 /*
- * Returns @mono on another clock. The time between the two clock reads is added, as if the
- * caller read the clock later. Never later than now.
+ * Converts @mono to CLOCK_BOOTTIME. The result is later by the time between the two clock
+ * reads, as if the caller had read @mono later, but it is never later than now.
  */
 #define TK_OFFS_BOOT		1
 

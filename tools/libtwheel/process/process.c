@@ -2,14 +2,16 @@
 /*
  * A session in the process
  *
- * The rules are in the sources of the module: session/, the wheel, and the checks of
- * twheel_chardev.c. This file compiles them. kernel.h replaces the kernel's headers.
- * wheel.c replaces the engine, and session.c the parts that a process does not need.
+ * The sources of the module say what a session does: session/, the wheel, and the checks of
+ * twheel_chardev.c. "amalgamate" puts them in front of this file. kernel.h replaces the
+ * kernel's headers. wheel.c replaces the engine, and session.c the parts that a process does
+ * not need.
  *
- * Nothing runs in the background. Timers expire when the program reads, or calls GET,
- * LIST or STATS, which would show it. A timerfd tells poll(2) and event loops when
- * to call. It fires when a timer is due or nodes have to be moved, and then remains
- * readable while events are unread. It is set only to an earlier time, and after firing.
+ * Nothing runs in the background. Timers expire when the program reads, or calls GET, LIST or
+ * STATS, whose results show which timers expired. A timerfd tells poll(2) and event loops
+ * when to read. It fires when a timer is due or nodes have to be moved, and then remains
+ * readable while events are unread. To save system calls, it is set only to an earlier time,
+ * or after it fired.
  */
 
 static void set_timerfd(struct twheel_session *s, u64 ns)
@@ -41,7 +43,10 @@ static u64 armed_ns(const struct twheel *wheel)
 	return min_t(u64, ns, KTIME_MAX);
 }
 
-/* Make the timerfd readable if it must be, and only then. Session's lock held. Rare. */
+/*
+ * Make the timerfd readable if events are unread or due timers are left, otherwise set it to
+ * the wheel's next call. Session's lock held. Rare.
+ */
 static noinline void settle_locked(struct twheel_session *s)
 {
 	struct twheel_process *p = &s->lock;
@@ -142,7 +147,10 @@ static bool changes_clock(const struct twheel_session *s, const struct twheel_se
 	       (clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME);
 }
 
-/* Perform an ioctl(2). Returns a negative errno, -EBUSY also for another clock. */
+/*
+ * Perform an ioctl(2). Returns its result or a negative errno. -EBUSY also for a SETUP with another
+ * clock than that of the timerfd.
+ */
 static int twheel_process_command(struct twheel_session *s, unsigned int command, void *argument)
 {
 	int ret;
@@ -196,13 +204,15 @@ static ssize_t twheel_process_read(struct twheel_session *s, void *to, size_t si
 	ssize_t ret;
 	bool done;
 
-	/* The words of all expired timers may be later. */
+	/*
+	 * Repeat if no event is left, because the words of all expired timers have later deadlines.
+	 */
 	do {
 		done = expire(s, max(size / sizeof(struct twheel_event), (size_t)1));
 		iov_iter_ubuf(&iter, ITER_DEST, to, size);
 		ret = twheel_session_read(s, &iter);
 	} while (!ret && !done);
-	/* expire() sets @fired before it makes events. */
+	/* If @fired is not set there was no event: expire() sets it before a timer expires. */
 	if (READ_ONCE(s->lock.fired)) {
 		spin_lock_bh(&s->lock);
 		settle_and_unlock(s);
@@ -211,8 +221,8 @@ static ssize_t twheel_process_read(struct twheel_session *s, void *to, size_t si
 }
 
 /*
- * Close a session. @copied: this process inherited it from another one. Its memory is leaked
- * unless no thread was using it when fork(2) copied it.
+ * Close a session. @copied: this process inherited it by fork(2). If a thread of the parent
+ * held the session's lock then, the lock is never released, and the memory is leaked.
  */
 static void twheel_process_close(struct twheel_session *s, bool copied)
 {
@@ -225,8 +235,9 @@ static void twheel_process_close(struct twheel_session *s, bool copied)
 }
 
 /*
- * Returns the boot of the host on a clock of this process, or 0 if that is earlier. The module
- * has no time before it, and takes such a deadline for the boot, as timerfd does.
+ * Returns the time of the host's boot on a clock of this process, or 0 if the boot was earlier.
+ * In a time namespace it may be later than 0. The module and timerfd treat a deadline before the
+ * boot as the boot, and so does a session in the process.
  */
 static ktime_t read_boot_ns(clockid_t clock)
 {
@@ -247,8 +258,8 @@ static ktime_t read_boot_ns(clockid_t clock)
 }
 
 /*
- * Open a session. @clock: clock of the later SETUP. Returns 0, -ENOMEM, or a negative
- * errno of timerfd_create(2) or timerfd_settime(2).
+ * Open a session. @clock: clock that the SETUP of the session will choose. Returns 0, -ENOMEM,
+ * or a negative errno of timerfd_create(2) or timerfd_settime(2).
  */
 static int twheel_process_open(struct twheel_session **session, clockid_t clock)
 {
@@ -267,7 +278,7 @@ static int twheel_process_open(struct twheel_session **session, clockid_t clock)
 		twheel_session_close(s);
 		return ret;
 	}
-	/* A filter of system calls may refuse this one. */
+	/* Learn now whether a filter of system calls refuses timerfd_settime(2). */
 	set_timerfd(s, U64_MAX);
 	ret = s->lock.error;
 	if (ret)

@@ -12,7 +12,7 @@
 #define twheel_session_user_charge(user, what, exempt)	0
 #define twheel_session_user_uncharge(user, what)	((void)(user))
 
-/* Wheels. The entry of a wheel, which leads to its users, is the wheel itself. */
+/* Wheels. A pointer to a twheel_session_wheel points to the wheel, which has one session. */
 
 struct twheel_session_wheel *
 twheel_session_wheel_private(struct twheel_session *s,
@@ -32,7 +32,7 @@ void twheel_session_wheel_put(struct twheel_session_wheel *ref)
 		twheel_destroy((void *)ref);
 }
 
-/* Timers can be started in a wheel of the session only. */
+/* Set @prepared to none without a wheel of the session, so that the first start creates one. */
 void twheel_session_wheel_attach(struct twheel_session *s,
 				 struct twheel_session_wheel *ref)
 {
@@ -42,7 +42,7 @@ void twheel_session_wheel_attach(struct twheel_session *s,
 	s->wheel = ref ? (void *)ref : &twheel_wheel_standard;
 	s->prepared = ref ? &prepared : &none;
 	s->tick_ns = s->wheel->config.tick_ns;
-	/* expire() reads it without the lock. */
+	/* expire() reads the clock without the lock. */
 	WRITE_ONCE(s->clock, s->wheel->config.clock);
 }
 

@@ -7,8 +7,8 @@
  * the session's lock protects the wheel. It is held until a callback returns, so no
  * callback runs concurrently.
  *
- * @armed is the tick by which the program has to call. Only starts with an earlier
- * deadline change it.
+ * @armed is the tick by which the program has to call. Until then only starts with an
+ * earlier deadline change it.
  */
 
 /* Tick of the default wheel of a module without parameters. */
@@ -36,7 +36,7 @@ struct twheel {
 	struct twheel_tick_end *ends;
 };
 
-/* Wheel of sessions without a private one, or until that is created. */
+/* Configuration of sessions without a private wheel. Their first start creates a wheel. */
 static struct twheel twheel_wheel_standard = {
 	.config = { .tick_ns = TICK_NS_DEFAULT, .clock = CLOCK_MONOTONIC },
 	.armed = U64_MAX,
@@ -110,7 +110,7 @@ void twheel_timer_setup_key(struct twheel_timer *timer, struct twheel *wheel,
 	timer->fn = fn;
 }
 
-/* Rounding up keeps a timer from being early. Inlined into the fast paths. */
+/* Returns the first tick that is not before @deadline. Inlined into the fast paths. */
 static __always_inline u64 tick_above(const struct twheel *wheel,
 				      ktime_t deadline, u32 *offset_ns)
 {
@@ -141,7 +141,7 @@ bool twheel_timer_ask(struct twheel_timer *timer)
 	return true;
 }
 
-/* Returns the tick by which to call if there is work at @tick. */
+/* Returns the tick by which the program has to call for work at @tick. */
 static u64 leave_alone(const struct twheel_scheme *scheme, u64 tick)
 {
 	u64 part = (scheme->clock | (ARMED_TICKS_MAX - 1)) + 1;

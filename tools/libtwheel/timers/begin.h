@@ -3,8 +3,8 @@
  * twheel's timers for programs in one file, made by tools/libtwheel/amalgamate. See
  * twheel_timer.h for their use.
  *
- * Needs C99 or C++11, gcc or clang, and nothing of the operating system. Programs may
- * include this file among others: it undefines all other names at its end.
+ * Needs C99 or C++11, gcc or clang, and nothing of the operating system. A unity build may
+ * include this file: only the names of twheel_timer.h remain at its end.
  */
 #include <stdbool.h>
 #include <stddef.h>

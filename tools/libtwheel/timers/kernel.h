@@ -42,7 +42,7 @@ typedef unsigned long long u64;
 
 /* Arithmetic */
 
-/* In names.h there are others, for compilers without this extension. */
+/* names.h defines functions in place of these macros, for compilers without the extension. */
 #ifndef min
 #define TWHEEL_COMPARE(x, y, op) __extension__ ({			\
 	__typeof__(x) __x = (x);					\

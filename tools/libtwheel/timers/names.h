@@ -6,7 +6,7 @@
  */
 #ifdef __GNUC__
 #pragma GCC diagnostic push
-/* An unnamed union, unused functions, macros within macros, the kernel's mixture of integers */
+/* The sources have an unnamed union, unused functions, nested macros and mixed integer types. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -52,7 +52,7 @@ static inline unsigned long long twheel_max(unsigned long long x, unsigned long 
 #define TWHEEL_HIER_BITS	TWHEEL_TIMERS_BITS
 #define TWHEEL_HIER_ON_DEMAND	1
 
-/* Width of a tick, where @s is the scheme. The maximum is at least 1, so that there is a row. */
+/* Width of a tick of the scheme @s, a power of two. A maximum of at least 1 keeps ROWS above 0. */
 #ifdef TWHEEL_TIMERS_WIDTH
 #define TWHEEL_TIMERS_WIDTH_MAX	(TWHEEL_TIMERS_WIDTH | 1U)
 #define TWHEEL_SCHEME_SHIFT	TWHEEL_TIMERS_WIDTH

@@ -32,17 +32,20 @@
  * unlinks a timer from any of these lists.
  */
 
-/* Most ticks that the clock may lag behind, or starts would use outer levels. */
+/* Most ticks that the wheel's clock may lag behind. With more, starts would use outer levels. */
 #define LAG_MAX			(TWHEEL_HIER_WINDOW / 2)
 
-/* Last time that the clock can have. Its tick does not have TWHEEL_TIMERS_NEVER in it. */
+/* Latest time of the clock. TWHEEL_TIMERS_NEVER is in a later tick, so such timers never expire. */
 #define NOW_MAX(w)		(TWHEEL_TIMERS_NEVER - (1ULL << twheel_scheme_shift(&(w)->scheme)))
 
-/* Timers that insertions may pass: as many take as long as a row, for one timer and at first. */
+/*
+ * Number of timers that the insertions of a sort may pass: PASSES for each timer, and PASSES_FIRST
+ * in addition. With more, it is faster to distribute the timers to a row.
+ */
 #define PASSES			4
 #define PASSES_FIRST		128
 
-/* Most timers to move in a call, so that the number of passes is an int */
+/* Most timers to move in a call, so that the number of passes fits into an int */
 #define WORK_MAX		(1 << 28)
 
 /*
@@ -51,7 +54,7 @@
  */
 #define SEARCH_MAX		256
 
-/* Lists of a row, as a power of two, and rows that reach from a tick to a unit. */
+/* Number of lists in a row, as a power of two, and number of rows that divide a tick into units. */
 #define ROW_BITS		8
 #define ROW			(1U << ROW_BITS)
 #define ROWS			DIV_ROUND_UP(TWHEEL_TIMERS_WIDTH_MAX, ROW_BITS)
@@ -76,8 +79,8 @@ enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW };
  *	most @outer
  * @outer: lower bound of the deadlines of outer levels, 0 if unknown
  * @lagging: tick from which on calls move the clock, even if no timer is due
- * @cascade: tick from which on calls move timers down, as far as @outer depends on it. A program
- *	that is awake in this tick moves them then, others at its end
+ * @cascade: tick in which a slot of an outer level has to be moved down. A call in this tick moves
+ *	it. Without such a call the program wakes up at the end of the tick, which is @outer then
  * @now: latest time at which timers may have expired
  * @near: last deadline in the tick of @now
  * @soon: deadlines before it belong in level 0, or are not after @near
@@ -85,7 +88,7 @@ enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW };
  * @front_end: last deadline of FRONT
  * @row_ends: last deadline of each row in use
  * @rows: number of rows in use, each of which refines one list of the row before
- * @in_round: twheel_timers_expired() returned a timer, and not NULL since
+ * @in_round: true if the last call of twheel_timers_expired() returned a timer, and not NULL
  * @used: bitmap of initialised @lists
  * @lists: see enum list
  * @occupied: bitmap of @scheme
@@ -204,8 +207,9 @@ static void splice(struct list_head *from, struct list_head *prev, struct list_h
 }
 
 /*
- * Unlink a timer from its slot or list, and forget @next if it depends on the timer. Both
- * neighbours of the last timer are the head. A slot without timers has no bit in @occupied.
+ * Unlink a timer from its slot or list, and forget @next if it depends on the timer. If both
+ * neighbours are the same, they are the head, and the timer was the last one: clear the bit of its
+ * slot in @occupied.
  */
 static __always_inline void unlink_timer(struct twheel_timers *w, struct twheel_timer *timer)
 {
@@ -233,7 +237,7 @@ static noinline void place_near(struct twheel_timers *w, struct twheel_timer *ti
 	if (twheel_scheme_tick(s, expires) == s->clock) {
 		append(&w->lists[UNSORTED], timer);
 	} else {
-		/* If the clock lags far behind, this is in an outer level. */
+		/* If the clock lags far behind, the timer belongs in an outer level. */
 		w->outer = min(w->outer, expires);
 		twheel_hier_place(s, timer, expires);
 	}
@@ -347,8 +351,8 @@ static struct list_head *first_of_rows(struct twheel_timers *w, u64 *begin)
 }
 
 /*
- * Have the timers of @list sorted, which are the first ones of the clock's tick. A single timer is
- * sorted, and so are timers with one deadline.
+ * Move the timers of @list, the first ones of the clock's tick, to UNSORTED, or to FRONT if they
+ * are in order. @is_sorted: they have one deadline. A single timer is in order, too.
  */
 static void take_list(struct twheel_timers *w, struct list_head *list, bool is_sorted)
 {
@@ -358,8 +362,8 @@ static void take_list(struct twheel_timers *w, struct list_head *list, bool is_s
 }
 
 /*
- * Sort timers of the clock's tick, at least the first ones. Returns false if that takes more than
- * *@work.
+ * Sort timers of the clock's tick, at least the first ones. Reduces *@work by the number of timers
+ * visited. Returns false if *@work was not enough.
  *
  * While the sort is not complete, the unsorted timers follow the sorted ones in FRONT.
  */
@@ -467,7 +471,7 @@ static noinline struct twheel_timer *advance_and_pop(struct twheel_timers *w, u6
 			return timer;
 		list = list_empty(front) ? first_of_rows(w, &begin) : front;
 		if (list && list != front && begin <= now) {
-			/* Until now, starts could need lists before this one. */
+			/* Extend FRONT only now. Until now, starts could need earlier lists. */
 			shift = row_shift(w, w->rows - 1);
 			w->front_end = begin | ((1ULL << shift) - 1);
 			__clear_bit(list - w->lists, w->used);
@@ -491,7 +495,7 @@ static __always_inline bool none_due(const struct twheel_timers *w, u64 now)
 	return now < w->next && twheel_scheme_tick(&w->scheme, now) < w->lagging;
 }
 
-/* Returns whether no timer waits for the next call. */
+/* Returns whether no timer of FRESH and LATE waits for the next call. */
 static __always_inline bool none_wait(const struct twheel_timers *w)
 {
 	return list_empty(&w->lists[FRESH]) && list_empty(&w->lists[LATE]);
@@ -541,7 +545,7 @@ static __always_inline void begin(struct twheel_timers *w, u64 now, bool new_rou
 	}
 }
 
-/* Prepare for pop() to move the clock. Move it to the tick of @next if that tick is not later. */
+/* Prepare for pop() to move the clock. Move it to the tick of @next at once if that has begun. */
 static __always_inline void begin_advance(struct twheel_timers *w)
 {
 	struct twheel_scheme *s = &w->scheme;
@@ -569,7 +573,7 @@ struct twheel_timer *twheel_timers_expired(struct twheel_timers *w, uint64_t now
 		if (others)
 			begin_advance(w);
 		timer = others ? pop(w, w->now, &work) : pop_late(w);
-		/* As in call_due(). */
+		/* Without a due timer, search for the next one: see call_due(). */
 		if (others && !timer && !w->in_round && work == TWHEEL_TIMERS_MOVES)
 			search_next(w);
 	}
@@ -646,7 +650,10 @@ void twheel_timers_shift(struct twheel_timers *w, int64_t by)
 	struct twheel_timer *timer;
 	u32 nr;
 
-	/* Outer levels have those timers of a deadline that were started first. */
+	/*
+	 * Begin with the outer levels, to keep the order of the starts: of the timers with one
+	 * deadline, outer levels have those that were started first.
+	 */
 	INIT_LIST_HEAD(&all);
 	for (nr = s->nr_slots; nr--; )
 		if (test_bit(nr, s->occupied)) {
@@ -672,8 +679,8 @@ void twheel_timers_shift(struct twheel_timers *w, int64_t by)
 }
 
 /*
- * Move timers away that were pushed beyond the end of the slot. Returns the first deadline of
- * the others, or TWHEEL_TIMERS_NEVER.
+ * Move timers away that were pushed beyond @end, the last time of the slot. Returns the first
+ * deadline of the remaining timers, or TWHEEL_TIMERS_NEVER if none remains.
  */
 static u64 first_of_slot(struct twheel_scheme *s, struct twheel_slot *slot, u64 end)
 {
@@ -777,7 +784,9 @@ static noinline u64 search_next(struct twheel_timers *w)
 	}
 	if (list)
 		next = first_of_list(list, begin);
-	/* Slots of level 0 come and go with each push. Search outer levels less often. */
+	/*
+	 * Level 0 changes with each push. Search outer levels only if @next may be in one of them.
+	 */
 	if (next > w->outer) {
 		w->outer = TWHEEL_TIMERS_NEVER;
 		w->cascade = U64_MAX;
