@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //
-// Rewrite the calls of delayed_work that port-to-twheel has marked.  It runs this
-// and says which works are ported: here nothing asks for a type.
+// Rewrite the calls of delayed_work that port-to-twheel has marked.  port-to-twheel
+// runs this file.  It has chosen the works to port, so no rule asks for a type.
 
 #spatch --recursive-includes --include-headers-for-types --include-headers
 
@@ -33,11 +33,12 @@ expression W, F;
 + twheel_init_work_on_stack(W, NULL, F)
 )
 
-// delay_of(), which exists in this script only, is a number of jiffies.  What may be
-// negative is clamped, as for timers: delayed_work adds it to jiffies, and queues at
-// once what is due in the past.
+// delay_of(E), which exists in this script only, stands for a delay of E jiffies.  A
+// delay that may be negative is raised to 0, as for timers: delayed_work adds it to
+// jiffies, and queues a work at once whose time is past.
 
-// system_wq has another name from Linux 6.17 on: the new calls name no queue.
+// system_wq has another name from Linux 6.17 on, so the calls that replace its calls
+// name no queue.
 
 @queue@
 symbol system_wq;
@@ -84,7 +85,8 @@ position p;
 ... when any
  delay_of@p(L)
 
-// Two differences may reach one call: so it is changed without them.
+// If two assignments of differences reach one call, the rule above finds the call twice.
+// So a rule without the assignments changes the call.
 @@
 identifier difference.L;
 position difference.p;

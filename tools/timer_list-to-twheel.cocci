@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //
-// Rewrite the calls of timer_list that port-to-twheel has marked.  It runs this and
-// says which timers are ported: here nothing asks for a type.
+// Rewrite the calls of timer_list that port-to-twheel has marked.  port-to-twheel
+// runs this file.  It has chosen the timers to port, so no rule asks for a type.
 
 #spatch --recursive-includes --include-headers-for-types --include-headers
 
@@ -19,8 +19,8 @@ identifier x, fn;
 - DEFINE_TIMER__to_twheel(x, fn);
 + DEFINE_TWHEEL_TIMER(x, fn);
 
-// "t->expires = E; add_timer(t)" is "mod_timer(t, E)".  After "+=" the deadline is
-// counted from the last one, as it was.
+// "t->expires = E; add_timer(t)" becomes "mod_timer(t, E)".  With "+=" the new deadline
+// is still counted from the last deadline.
 
 @add@
 expression T, P, E, cpu;
@@ -97,9 +97,10 @@ expression T, E;
 // value of jiffies.  A product is widened before it is multiplied: on 32 bits
 // even a u16 times NSEC_PER_SEC wraps.  jiffies64_to_nsecs() works in 64 bits.
 // jiffies_to_nsecs() goes through an unsigned int of microseconds, which wraps
-// after 71 minutes on any machine.  What may be negative, as mod_timer() allows,
-// is clamped: a u64 would make a timer of it that never expires.  That is a signed
-// variable, a difference, and an unsigned long that has been given one.
+// after 71 minutes on any machine.  A delay that may be negative, which mod_timer()
+// allows, is raised to 0: as a u64 it would make a timer that never expires.  Such
+// a delay is a signed variable, a difference, or an unsigned long to which a
+// difference was assigned.
 
 @difference exists@
 symbol jiffies;
@@ -117,7 +118,8 @@ position p;
 ... when any
  delay_until@p(jiffies + L)
 
-// Two differences may reach one call: so it is changed without them.
+// If two assignments of differences reach one call, the rule above finds the call twice.
+// So a rule without the assignments changes the call.
 @@
 symbol jiffies;
 identifier difference.L;
@@ -180,7 +182,8 @@ expression E, E1;
 + jiffies64_to_nsecs(max_t(long, E - jiffies, 0))
 )
 
-// The deadline of a pending timer, in jiffies.  A write is left: it is reported.
+// A read of t->expires becomes the deadline of a pending timer in jiffies.  A write is
+// not changed: its mark remains, and port-to-twheel reports it.
 
 @write@
 expression T, P, E;

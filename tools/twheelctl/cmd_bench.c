@@ -2,8 +2,9 @@
 /*
  * twheelctl bench: what operations on timers cost a program on this machine
  *
- * A subject is a way to have timers. In each round it starts all of them, restarts all, and stops
- * all. The least time of an operation counts, because that round was disturbed the least.
+ * A subject is an interface for timers, such as twheel or timerfd. In each round it starts all
+ * its timers, restarts all of them, and stops all of them. The shortest time of an operation
+ * counts, because its round was disturbed the least.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,8 +41,8 @@ struct subject;
 typedef void subject_fn(struct subject *subject);
 
 /**
- * struct subject - a way to have timers
- * @name: its name
+ * struct subject - an interface for timers
+ * @name: name of the subject
  * @timers: number of timers
  * @open: prepare the timers
  * @run: do the operation on all @timers. NULL if it costs nothing or does not exist
@@ -165,8 +166,8 @@ static void store_refresh(struct subject *subject)
 /* --- timerfd ---------------------------------------------------------------- */
 
 /*
- * Set the number of timerfds. It is limited by the limit of descriptors, of which the process
- * needs some for itself.
+ * Raise the limit of descriptors, and reduce the number of timerfds to what it allows. The process
+ * needs some descriptors for itself.
  */
 static void allow_timerfds(struct subject *subject)
 {
@@ -290,7 +291,7 @@ static void measure(struct subject *subject,
 	subject->close(subject);
 }
 
-/* Show the name of the running measurement, if a person waits at a terminal. */
+/* Show the name of the running measurement on a terminal. @name is NULL at the end. */
 static void progress(const char *name)
 {
 	if (!isatty(STDERR_FILENO) || !out_is_terminal())

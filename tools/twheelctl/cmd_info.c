@@ -22,7 +22,7 @@ static const struct {
 	{ TWHEEL_FEATURE_SHARED, "shared" },
 };
 
-/* Names by number, as the module reports them. */
+/* Names of schemes and modes, by the numbers that the module reports. */
 static const char * const schemes[] = { "hier", "hashed", NULL };
 static const char * const modes[] = { "periodic", "tickless", NULL };
 

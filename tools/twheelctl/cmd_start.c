@@ -158,7 +158,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Open and set up a session. The exit codes for a refused device and a refused setup differ. */
+/*
+ * Open a session, without a setup first: so a device that cannot be opened and a setup that is
+ * refused have different exit codes.
+ */
 static struct twheel *open_session(const struct start_options *options)
 {
 	struct twheel *twheel;

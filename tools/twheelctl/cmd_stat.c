@@ -62,7 +62,7 @@ static bool is_time(const char *name)
 	return length > 3 && !strcmp(name + length - 3, "_ns");
 }
 
-/* Print a line for each number of a histogram that is not 0. */
+/* Print a line for each bucket of a histogram whose count is not 0. */
 static void print_lateness(const struct proc_field *field)
 {
 	__u64 counts[PROC_LATENESS_MAX];
@@ -178,9 +178,9 @@ static const char * const rates[] = {
 #define TITLES_EVERY	20
 
 /*
- * Return the growth of a number since @before, or the number itself if @before is NULL, summed
- * over all wheels. Negative if no wheel has such a line. New wheels, and counters that became
- * smaller, count from 0.
+ * Return the sum over all wheels of the growth of a number since @before, or of the number itself
+ * if @before is NULL. The growth of a counter that became smaller, or of a new wheel, is counted
+ * from 0. Returns a negative value if no wheel has a line with this name.
  */
 static double wheels_sum(const struct proc *now, const struct proc *before,
 			 const char *name)

@@ -300,7 +300,7 @@ static void print_sessions(const struct interval *in, size_t max)
 	free(rows);
 }
 
-/* Print @height lines. At least a third of them is for sessions. */
+/* Print at most @height lines. At least a third of them is left for sessions. */
 static void print_text(const struct interval *in, size_t height)
 {
 	size_t used = 3;

@@ -303,7 +303,7 @@ static double seconds_so_far(const struct live *w)
 	return (ctl_now() - w->begin) / 1e9;
 }
 
-/* Read what the pipe has now. Returns false if that is nothing. */
+/* Read the lines that are in the pipe now. Returns false if it is empty. */
 static bool take_lines(struct live *w, int fd)
 {
 	ssize_t got = read(fd, w->text + w->length, TEXT_SIZE - w->length);

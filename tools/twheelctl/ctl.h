@@ -60,8 +60,7 @@ int cmd_watch(struct ctl_common *common, int argc, char **argv);
 bool ctl_module_version(char *version, int size);
 
 /*
- * Options of struct ctl_common. The parser of each command passes struct ctl_common to this
- * child.
+ * Parser of the options in struct ctl_common, which the parser of each command has as a child.
  */
 extern const struct argp_child ctl_common_argp[];
 
@@ -76,8 +75,8 @@ void ctl_die(int code, const char *format, ...)
 void ctl_die_errno(const char *path, int error) __attribute__((noreturn));
 
 /*
- * Parse a number in an argument. A number that makes no sense is a usage error, and ends the
- * program.
+ * Parse a number, or a time in ns. @what is the name of the argument for messages. A value that
+ * is not valid, or out of range, is a usage error and ends the program.
  */
 __u64 ctl_parse_number(struct argp_state *state, const char *what,
 		       const char *text, __u64 min, __u64 max);

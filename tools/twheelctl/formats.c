@@ -82,7 +82,7 @@ void json_number(const char *name, __u64 value)
 	printf("%llu", value);
 }
 
-/* Print a number. A negative number is unknown. It is never NaN or infinite. */
+/* Print a number that is not NaN or infinite. A negative one stands for an unknown number: null. */
 void json_decimal(const char *name, double value)
 {
 	json_begin(name);
@@ -297,7 +297,7 @@ static void print_metric(const struct proc *proc, enum proc_kind kind,
 	}
 }
 
-/* Return false for lines that are labels, and for lines without a number. */
+/* Return true if a line becomes a metric of its own: it has a number, and is not a label. */
 static bool is_metric(const struct proc_known *known)
 {
 	static const char * const labels[] = {

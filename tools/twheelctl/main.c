@@ -178,7 +178,7 @@ static const struct {
 	{ "", NS_PER_SECOND },
 };
 
-/* Returns the unit named @text, or 0. */
+/* Return the length of the unit @text in ns, or 0 if there is no such unit. */
 static __u64 find_unit(const char *text)
 {
 	size_t i;
@@ -191,7 +191,8 @@ static __u64 find_unit(const char *text)
 }
 
 /*
- * Parse the digits behind a point. @unit is the number of ns that a 1 before the point stands for.
+ * Parse the digits behind a decimal point, and add their value to *@ns. @unit is the length of the
+ * unit in ns.
  */
 static const char *parse_fraction(const char *text, __u64 unit, __u64 *ns)
 {
@@ -265,7 +266,7 @@ static size_t distance(const char *a, const char *b)
 	return row[strlen(b)];
 }
 
-/* Return the command whose name is most like @name, or NULL if none is. */
+/* Return the name of the command that is most like @name, or NULL if none is similar. */
 static const char *similar_command(const char *name)
 {
 	const char *found = NULL;

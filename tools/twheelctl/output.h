@@ -25,7 +25,7 @@ void json_bool(const char *name, bool value);
 void json_block(const struct proc *proc, const struct proc_block *block);
 void json_end(void);
 
-/* A table of texts. A title that begins with '<' is a column of words. */
+/* A table of texts. A column whose title begins with '<' has words, and is aligned to the left. */
 struct table;
 struct table *table_new(size_t columns, const char *const *titles);
 void table_cell(struct table *table, const char *format, ...)
@@ -35,7 +35,7 @@ void table_free(struct table *table);
 
 void prometheus_print(const struct proc *proc);
 
-/* Functions that return a text, in one of several buffers. */
+/* Functions that return a text. Its buffer is used again after some further calls. */
 const char *out_count(__u64 count);
 const char *out_rate(double rate);
 const char *out_time(double ns);

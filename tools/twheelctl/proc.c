@@ -13,7 +13,7 @@
 #include "ctl.h"
 #include "proc.h"
 
-/* Longer texts are refused. Thousands of sessions, and wheels on hundreds of CPUs, have less. */
+/* Longer texts are refused. Thousands of sessions and wheels on hundreds of CPUs need less. */
 #define TEXT_MAX	((size_t)64 << 20)
 /* Blocks with more lines are refused. */
 #define FIELDS_MAX	256
@@ -120,7 +120,8 @@ static bool is_numbers(const char *text)
 /*
  * struct parser - state of the parser
  *
- * @line is for messages. A block is complete when the next one begins.
+ * @line is the number of the current line, for messages. A block is complete when the next one
+ * begins. @room_blocks and @room_fields are the sizes of the arrays.
  */
 struct parser {
 	struct proc *proc;
@@ -166,7 +167,7 @@ static struct proc_block *current(struct parser *p)
 	return &p->proc->blocks[p->proc->nr_blocks - 1];
 }
 
-/* Find the wheel of the current block, which may be a CPU of the wheel. */
+/* Find the index of the wheel to which the current block belongs. Returns false without a wheel. */
 static bool current_wheel(struct parser *p, size_t *wheel)
 {
 	const struct proc_block *block = current(p);

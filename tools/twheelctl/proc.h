@@ -94,7 +94,7 @@ struct proc_block {
 
 /**
  * struct proc - a reading of /proc/twheel
- * @text: memory of @blocks and @fields
+ * @text: the text, to which the names and values of @blocks and @fields point
  * @blocks: the blocks in the order of the text, the module first
  * @nr_blocks: number of blocks
  * @fields: the fields of all blocks

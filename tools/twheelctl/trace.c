@@ -16,7 +16,7 @@
 #include "trace.h"
 
 #define COMM_WIDTH	16
-/* Largest number of pairs of a thread and a function. */
+/* Largest number of rows. Events of further threads, wheels and functions have no row. */
 #define ROWS_MAX	4096
 #define US		1000ULL
 
@@ -45,7 +45,7 @@ __u64 trace_bucket_end(unsigned int bucket)
 
 /* --- a line ----------------------------------------------------------------- */
 
-/* Parse the digits at the beginning of a text. */
+/* Parse the number at the beginning of a text. Returns false if there is none. */
 static bool take_number(const char *text, __u64 *number)
 {
 	char *end;
@@ -227,7 +227,7 @@ static void add_line(struct trace *trace, const struct trace_line *line)
 		add_interval(row, line);
 }
 
-/* Add a line of a trace, which may be a comment. */
+/* Add a line of a trace: an event, a comment, or the number of lost events. */
 void trace_add(struct trace *trace, const char *text)
 {
 	struct trace_line line;

@@ -77,7 +77,7 @@ struct trace_row {
  * @events: events of all rows
  * @first_ns: time of the first event
  * @last_ns: time of the last event
- * @late: number of expiries by lateness
+ * @late: number of expiries in each bucket of lateness, see trace_bucket_end()
  * @late_max: largest lateness, ns
  * @late_sum: sum of all lateness, ns
  * @lost: number of events dropped by the kernel
