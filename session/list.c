@@ -88,9 +88,9 @@ struct walk {
 };
 
 /*
- * Why a walk returns from a chunk. WALK_CALLBACK: the callback of a timer is about to
- * queue its event. Wait for it, or the caller would see neither a pending timer nor an
- * event.
+ * Result of walk_timer() and walk_chunk(). WALK_CALLBACK: the callback of a
+ * timer is about to queue its event. Wait for the callback, or the caller would
+ * see neither a pending timer nor an event.
  */
 enum walk_status { WALK_CONTINUE, WALK_FAULT, WALK_CALLBACK, WALK_TABLE_END, WALK_FULL };
 

@@ -20,7 +20,9 @@
 
 static unsigned int max_timers = 1U << 22;
 
-/* Set the parameter max_timers, at load or later. Values out of range change nothing. */
+/*
+ * Set max_timers, at the load of the module or later. Refuses invalid values.
+ */
 static int set_max_timers(const char *value, const struct kernel_param *param)
 {
 	return param_set_uint_minmax(value, param, 1, TWHEEL_TIMERS_MAX);
@@ -160,9 +162,7 @@ void twheel_session_stats_locked(const struct twheel_session *s,
 	*stats = s->stats;
 	stats->carried += atomic64_read(&s->carried);
 	stats->pending = s->timers - stats->unread;
-	/*
-	 * The sum counts each arming of a timer. @rearmed of them were reads.
-	 */
+	/* The sum counts armed timers. A read armed @rearmed of them. */
 	stats->started = stats->pending + stats->stopped + stats->expired -
 			 stats->rearmed;
 	for (i = 0; i < TWHEEL_STATS_LATENESS; i++)
@@ -265,7 +265,7 @@ void twheel_session_close(struct twheel_session *s)
 	for (i = 0; i < TWHEEL_NR_TABLES; i++)
 		twheel_table_for_each(chunk, &s->tables[i])
 			stop_chunk(chunk);
-	/* A run that ended early may have left an end to the next run. */
+	/* A run that ended early leaves its tick end to the next run. */
 	for_each_possible_cpu(cpu)
 		while (twheel_tick_end_queued(&s->ends[cpu].tick_end))
 			usleep_range(10, 50);

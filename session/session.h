@@ -6,7 +6,7 @@
  * timer.c, read.c and list.c implement the commands. state.h describes their
  * effect on a timer. table.c finds timers by id, wheel.c finds wheels by
  * configuration. words.c has the deadlines that programs store, user.c has the
- * limits.
+ * limits of users.
  */
 #ifndef _TWHEEL_SESSION_H
 #define _TWHEEL_SESSION_H

@@ -48,8 +48,9 @@ enum twheel_operation { TWHEEL_DO_START, TWHEEL_DO_STOP, TWHEEL_DO_EXPIRE, TWHEE
  * @TWHEEL_WAIT: the callback of the timer is about to run. Let it finish, and look the
  *	timer up again: no caller may learn of an expiry before its event is in the queue
  *
- * A batch carries out the first three for many timers at a time. The last two are not in
- * the table: the function that carries out a step returns them.
+ * A batch carries out the first three actions for many timers at a time. The
+ * last two actions are not in the table: the function that carries out a step
+ * returns them.
  */
 enum twheel_action {
 	TWHEEL_ALLOC, TWHEEL_RESTART, TWHEEL_CANCEL, TWHEEL_DEQUEUE, TWHEEL_SET_STATE,

@@ -158,8 +158,8 @@ void twheel_table_destroy_all(struct twheel_session *s, struct twheel_table *tab
 }
 
 /*
- * Take a free timer with an id of the kernel's choice. The caller counts the
- * timer in the session. Returns NULL if no timer is free: the caller then calls
+ * Take a free timer with an id of the kernel's choice. The caller adds it to
+ * @s->timers. Returns NULL if no timer is free: the caller then calls
  * twheel_table_grow(), and tries again.
  */
 struct twheel_utimer *twheel_table_take_any(struct twheel_session *s)
@@ -218,7 +218,7 @@ static noinline void add_partial(struct twheel_chunk *chunk)
 	list_add(&chunk->partial, &chunk->table->partial);
 }
 
-/* Give back the place of a timer that entered TWHEEL_FREE. */
+/* Give back the place of a timer whose state became TWHEEL_FREE. */
 void twheel_table_free(struct twheel_utimer *ut)
 {
 	struct twheel_chunk *chunk = twheel_chunk_of(ut);
@@ -361,9 +361,9 @@ static bool move_kept_chunk(struct twheel_session *s, struct twheel_table *table
 }
 
 /*
- * Make room for @id, with timers that call @fn. May sleep, without the
- * session's lock. Returns 0 to try again, -ENOSPC at a limit of the user, or
- * -ENOMEM.
+ * Allocate one piece of the table that is missing for @id. @fn is the callback
+ * of the timers in a new chunk. Called without the session's lock. May sleep.
+ * Returns 0 to try again, -ENOSPC at a limit of the user, or -ENOMEM.
  */
 int twheel_table_grow(struct twheel_session *s, u64 id, twheel_fn fn)
 {

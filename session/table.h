@@ -66,7 +66,7 @@ struct twheel_utimer {
 #define TWHEEL_CHUNK_SIZE	\
 	(TWHEEL_CHUNK_ROOM << IS_ENABLED(CONFIG_LOCKDEP))
 
-/* Bytes of a chunk used by its allocator. */
+/* Bytes of a chunk's memory that the allocator needs for itself. */
 #ifndef TWHEEL_CHUNK_SPARE
 #define TWHEEL_CHUNK_SPARE	0
 #endif
@@ -75,7 +75,7 @@ struct twheel_utimer {
  * struct twheel_chunk - some timers of a table
  * @session: the session. Constant
  * @table: the table. Constant
- * @partial: entry in @partial of the table. Ids of the kernel only
+ * @partial: entry in @partial of the table, if the kernel chooses the ids
  * @free: bitmap of free timers
  * @index: place of the chunk in the table. Changes while the chunk is empty
  * @timers: the timers
@@ -121,7 +121,7 @@ struct twheel_page {
  * @nr_indexes: largest number of chunks
  * @empty: chunk kept when it became empty, maybe in use again, or NULL
  * @first_free: no page below this one has an entry that is NULL
- * @partial: chunks with a free timer. Ids of the kernel only
+ * @partial: list of chunks with a free timer, if the kernel chooses the ids
  */
 struct twheel_table {
 	struct twheel_page *pages;
@@ -134,7 +134,7 @@ struct twheel_table {
 /* Ids of the caller and ids of the kernel have separate tables. */
 enum { TWHEEL_TABLE_CALLER, TWHEEL_TABLE_KERNEL, TWHEEL_NR_TABLES };
 
-/* Ids of the kernel: flag, generation, number. */
+/* An id of the kernel has a flag, a generation and a number. */
 #define TWHEEL_ID_NR_BITS	25
 #define TWHEEL_ID_NR_MASK	(BIT_ULL(TWHEEL_ID_NR_BITS) - 1)
 #define TWHEEL_ID_GEN_MASK	(BIT_ULL(63 - TWHEEL_ID_NR_BITS) - 1)
@@ -215,7 +215,7 @@ twheel_table_place(const struct twheel_table *tables, u64 id)
 	return ut;
 }
 
-/* Returns the timer, which is not free, or NULL. Session's lock held. */
+/* Returns the timer with @id, or NULL if there is none. Session's lock held. */
 static inline struct twheel_utimer *
 twheel_table_find(const struct twheel_table *tables, u64 id)
 {
@@ -225,9 +225,9 @@ twheel_table_find(const struct twheel_table *tables, u64 id)
 }
 
 /*
- * Take the free timer in the place of @id. Inlined into the path of each
- * start. The caller counts the timer in the session, which twheel_table_free()
- * undoes.
+ * Take the free timer in the place of @id. Inlined into the path of each start.
+ * The caller adds it to the number of timers of the session, from which
+ * twheel_table_free() subtracts it.
  */
 static inline void twheel_table_take_this(struct twheel_utimer *ut, u64 id)
 {

@@ -131,7 +131,10 @@ static __always_inline ktime_t start_deadline(const struct twheel_session *s,
 
 static void set_up(struct twheel_utimer *ut, const struct twheel_start *args)
 {
-	/* The wheel may be reading the source of a pending timer, the same. */
+	/*
+	 * The wheel may be reading the source of a pending timer, which does
+	 * not change.
+	 */
 	WRITE_ONCE(ut->asked.source, &twheel_session_source);
 	ut->user_data = args->user_data;
 	ut->period_ns = args->period_ns;
@@ -188,7 +191,7 @@ static void dequeue_event(struct twheel_session *s, struct twheel_utimer *ut)
 		s->events.last = before;
 }
 
-/* Free an unread timer, whose event will not be read. Session's lock held. */
+/* Withdraw the event of an unread timer, and free it. Session's lock held. */
 void twheel_session_withdraw(struct twheel_session *s, struct twheel_utimer *ut,
 			     struct twheel_step step)
 {
@@ -400,7 +403,10 @@ static int run_op(struct twheel_session *s, struct twheel_session_op *op,
 	return twheel_session_stop_locked(s, op->start.id);
 }
 
-/* Returns what an operation does to its timer, and the timer's place in the table. */
+/*
+ * Returns what an operation does to its timer, TWHEEL_REFUSE if the operation
+ * is not valid. Out: the timer's place in the table, or NULL.
+ */
 static enum twheel_action
 action_of(struct twheel_session *s, const struct twheel_session_op *op,
 	  struct twheel_utimer **place)

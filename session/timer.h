@@ -56,7 +56,7 @@ static inline void twheel_events_take_first(struct twheel_events *events)
 	WRITE_ONCE(events->first, *twheel_events_next(events->first));
 }
 
-/* Returns whether an id is valid. */
+/* Returns whether @id is an id of the kernel, or within the session's limit. */
 static inline bool twheel_session_has_number(const struct twheel_session *s,
 					     u64 id)
 {

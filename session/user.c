@@ -68,7 +68,7 @@ MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
 static DEFINE_HASHTABLE(users, USER_BITS);	/* guarded by users_lock */
 static DEFINE_SPINLOCK(users_lock);
 
-/* What all users have together. */
+/* Resources of all users together. */
 static atomic_t counts[TWHEEL_NR_COUNTS];
 
 static struct twheel_session_user *look_for_user(kuid_t uid)

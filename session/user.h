@@ -15,7 +15,7 @@
  * @TWHEEL_COUNT_WHEELS: private wheels
  * @TWHEEL_COUNT_PIECES: chunks of timers, and pages of pointers to them
  * @TWHEEL_COUNT_WORD_PAGES: pages of words
- * @TWHEEL_NR_COUNTS: number of these
+ * @TWHEEL_NR_COUNTS: number of kinds of resources
  */
 enum twheel_session_count {
 	TWHEEL_COUNT_SESSIONS,

@@ -22,7 +22,7 @@ struct twheel_session;
  * @nr: number of words. Constant
  * @nr_pages: number of entries of @pages, each charged to the user. Constant
  * @pages: pages, which a program may write at any time. An entry is NULL until
- *	a program touches the page. Set once, without a lock
+ *	a program touches the page, and is set once, without a lock
  */
 struct twheel_session_words {
 	s64 offset;

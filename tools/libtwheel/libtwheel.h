@@ -25,7 +25,7 @@ static inline void *libtwheel_alloc(size_t nr, size_t size)
 	return memory;
 }
 
-/* Returns the result of a system call, or a negative errno. errno remains @saved. */
+/* Returns the result of a system call, or a negative errno. Restores errno to @saved. */
 static inline int libtwheel_result(long ret, int saved)
 {
 	if (ret >= 0)
@@ -40,7 +40,7 @@ static inline int libtwheel_result(long ret, int saved)
  * @head: the part visible to programs
  * @process: session in the process, or NULL for one of the kernel
  * @event_size: size of the program's struct twheel_event
- * @forks: number of forks before the session was opened, up to this process
+ * @forks: number of forks when the session was opened, see is_copy()
  * @mapped: size of the mapping of the kernel's words, bytes
  */
 struct session {

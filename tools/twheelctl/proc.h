@@ -43,7 +43,7 @@ static inline __u64 proc_lateness_end(size_t i)
 
 /**
  * struct proc_known - a line that twheelctl knows
- * @name: its first word
+ * @name: first word of the line
  * @type: type of its value
  * @in: kinds of blocks with this line, a bit for each enum proc_kind
  * @unit: "seconds" for a value in ns, or NULL
@@ -62,8 +62,8 @@ extern const size_t proc_nr_known;
 
 /**
  * struct proc_field - a line
- * @name: its first word
- * @text: the rest
+ * @name: first word of the line
+ * @text: rest of the line
  * @type: type of the value. An unknown name with a number is a gauge
  * @number: the value of a counter or gauge
  */
@@ -80,8 +80,8 @@ struct proc_field {
  * @name: name of the wheel, or NULL
  * @number: number of the wheel, CPU or session
  * @wheel: index of the block of a CPU's wheel
- * @first: index of its first field
- * @nr_fields: number of fields
+ * @first: index of the first field of the block
+ * @nr_fields: number of fields of the block
  */
 struct proc_block {
 	enum proc_kind kind;

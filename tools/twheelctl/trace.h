@@ -20,7 +20,7 @@ enum trace_event {
 
 #define TRACE_NAME	32
 #define TRACE_FUNCTION	64
-/* Lateness below 1 us, 2 us, 5 us, 10 us, ...; the last one has no limit. */
+/* Number of buckets of lateness: below 1 us, 2 us, 5 us, 10 us, ... The last has no limit. */
 #define TRACE_BUCKETS	25
 
 /**
@@ -40,7 +40,7 @@ struct trace_who {
 /**
  * struct trace_line - an event
  * @event: kind of event
- * @who: thread and timer
+ * @who: the thread, and the timer's wheel and function
  * @when_ns: time of the event, on the clock of the trace
  * @expires_ns: time of the tick of the timer
  */

@@ -198,7 +198,7 @@ static void append(struct list_head *list, struct twheel_timer *timer)
 	twheel_link(&timer->link, list->prev, list);
 }
 
-/* Move the timers of @from, which has some, in between @prev and @next. */
+/* Move all timers of @from, which is not empty, between @prev and @next. */
 static void splice(struct list_head *from, struct list_head *prev, struct list_head *next)
 {
 	twheel_unlink(prev, from->next);
@@ -300,7 +300,7 @@ bool twheel_timer_stop(struct twheel_timers *w, struct twheel_timer *timer)
 	return true;
 }
 
-/* Returns how many of the low bits of a deadline do not matter in @row. */
+/* Returns the number of low bits of a deadline in which the timers of a list of @row differ. */
 static unsigned int row_shift(const struct twheel_timers *w, u32 row)
 {
 	int left = (int)twheel_scheme_shift(&w->scheme) - (int)(row + 1) * ROW_BITS;
@@ -531,7 +531,7 @@ static __always_inline struct twheel_timer *pop(struct twheel_timers *w, u64 now
 	return pop_late(w);
 }
 
-/* Let the timers of FRESH expire in the call at @now, if it begins a round. */
+/* Begin a call at @now. If @new_round, let the timers of FRESH expire in this call. */
 static __always_inline void begin(struct twheel_timers *w, u64 now, bool new_round)
 {
 	struct list_head *late = &w->lists[LATE], *fresh = &w->lists[FRESH];
