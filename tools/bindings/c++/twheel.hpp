@@ -3,10 +3,10 @@
  * Timers by the million through one file descriptor: libtwheel for C++17
  *
  * The methods are the functions of <twheel.h>. A session and a batch can be moved, but not
- * copied. A delay is a duration. A deadline is a time of std::chrono::steady_clock, which is
- * CLOCK_MONOTONIC, or the same number on the clock of the session. Errors are
- * std::system_error, and end a program that is compiled with -fno-exceptions. Threads may
- * share a session, but not a batch.
+ * copied. A delay is a duration. A deadline is a time point of std::chrono::steady_clock, which
+ * is CLOCK_MONOTONIC. If the setup chose another clock, the time point counts on that clock.
+ * A method that fails throws std::system_error, or with -fno-exceptions ends the program.
+ * Threads may share a session, but not a batch.
  */
 #ifndef TWHEEL_HPP
 #define TWHEEL_HPP
@@ -30,10 +30,10 @@ namespace libtwheel {
 using std::chrono::nanoseconds;
 using time_point = std::chrono::steady_clock::time_point;
 
-/* A negative delay is 0, as for std::this_thread::sleep_for(). */
+/* Returns a delay in nanoseconds. A negative delay becomes 0, as for std::this_thread::sleep_for(). */
 inline std::uint64_t delay_ns(nanoseconds delay) { return delay.count() > 0 ? delay.count() : 0; }
 
-/* A deadline before the epoch is in the past, as the epoch is. */
+/* Returns a deadline in nanoseconds. A deadline before the epoch becomes 0, which also has passed. */
 inline std::uint64_t deadline_ns(time_point deadline) { return delay_ns(deadline.time_since_epoch()); }
 
 template <class E> [[noreturn]] inline void fail(const E &error)
@@ -46,7 +46,7 @@ template <class E> [[noreturn]] inline void fail(const E &error)
 #endif
 }
 
-/* Returns @ret, the result of a function of the library, unless it is an error. */
+/* Returns @ret, the result of a function of the library. Throws if @ret is an error. */
 inline unsigned int check(int ret, const char *function, const char *if_enoent = ": no such timer is pending")
 {
 	if (ret < 0)
@@ -72,10 +72,10 @@ public:
 		t_.reset(t);
 	}
 
-	/* For the functions of the C library. */
+	/* Returns the session for calls of the C library. */
 	::twheel *get() const { return t_.get(); }
 
-	/* Readable when events are unread. */
+	/* Returns the descriptor, which is readable when events are unread. */
 	int fd() const { return twheel_fd(get()); }
 
 	/* Starts or restarts a timer. Returns 1 if it was pending, 2 if its unread event is withdrawn, else 0. */
@@ -95,7 +95,7 @@ public:
 		return chosen;
 	}
 
-	/* Moves a timer to another deadline, by a store if that is not earlier than its word. */
+	/* Moves a timer to another deadline, by a store unless the deadline is earlier than its word. */
 	void push(std::uint64_t id, time_point deadline, std::uint64_t user_data = 0)
 	{
 		check(twheel_push(get(), id, deadline_ns(deadline), user_data), "twheel_push");
@@ -121,7 +121,7 @@ public:
 		return events;
 	}
 
-	/* Waits for events, for at most @timeout (negative: without end), and reads them. */
+	/* Waits up to @timeout for events, and reads them. A negative @timeout has no end. */
 	std::vector<twheel_event> wait(nanoseconds timeout = nanoseconds(-1), unsigned int most = 64)
 	{
 		std::vector<twheel_event> events(most);
@@ -136,7 +136,7 @@ public:
 		return events;
 	}
 
-	/* Returns a timer, or nothing if it is neither pending nor its event unread. */
+	/* Returns a timer, or nothing if it is not pending and has no unread event. */
 	std::optional<twheel_entry> look(std::uint64_t id) const
 	{
 		twheel_entry entry;
@@ -173,8 +173,9 @@ private:
 };
 
 /*
- * A twheel_batch. Results are valid until the next operation is added. The destructor drops
- * operations that were not submitted. A batch must not outlive its session.
+ * A batch of starts and stops, submitted when it is full or by flush(). These methods return the
+ * number of results, for at(), which are valid until the next operation is added. The destructor
+ * drops operations that were not submitted. A batch must not outlive its session.
  */
 class batch {
 public:
@@ -195,7 +196,7 @@ public:
 
 	unsigned int flush() { return check(twheel_batch_flush(batch_.get()), "twheel_batch_flush"); }
 
-	/* Returns an operation with its result. @index is below what the batch returned. */
+	/* Returns an operation with its result. @index is below the last number that a method returned. */
 	const twheel_op &at(unsigned int index) const
 	{
 		const twheel_op *op = twheel_batch_op(batch_.get(), index);

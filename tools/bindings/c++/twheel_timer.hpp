@@ -35,7 +35,7 @@ inline std::uint64_t to_wheel(time_point time)
 	return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
 }
 
-/* The last time point stands for TWHEEL_TIMERS_NEVER, and for all times after it. */
+/* Converts back. TWHEEL_TIMERS_NEVER, and other times too late for a time point, become its maximum. */
 inline time_point from_wheel(std::uint64_t ns)
 {
 	return ns > static_cast<std::uint64_t>(INT64_MAX) ? time_point::max() :
@@ -54,11 +54,11 @@ public:
 #else
 			std::abort();
 #endif
-		/* Slots of about a millisecond */
+		/* The unit is 1 ns, so slots of 2^20 units are about a millisecond wide. */
 		twheel_timers_width(get(), 20);
 	}
 
-	/* For the functions of the C library. */
+	/* Returns the wheel for calls of the C library. */
 	::twheel_timers *get() const { return wheel_.get(); }
 
 	/*
@@ -76,10 +76,10 @@ public:
 		return count;
 	}
 
-	/* Returns the time at which advance() is due, time_point::max() if no timer is pending. */
+	/* Returns the time at which to call advance() next, time_point::max() if no timer is pending. */
 	time_point next() const { return from_wheel(twheel_timers_next(get())); }
 
-	/* Moves all deadlines, so that timers keep the time that they have left. */
+	/* Moves all deadlines after the program's clock was set, so that the time until each stays the same. */
 	void shift(std::chrono::nanoseconds by) { twheel_timers_shift(get(), by.count()); }
 
 	std::uint64_t count() const { return twheel_timers_count(get()); }
@@ -97,7 +97,7 @@ private:
 	std::unique_ptr<::twheel_timers, deleter> wheel_;
 };
 
-/* What timers with different callbacks have in common. */
+/* The part of a timer that does not depend on the kind of its callback. */
 class timer_base : private ::twheel_timer {
 public:
 	timer_base(const timer_base &) = delete;
@@ -106,15 +106,15 @@ public:
 	/* Starts or restarts the timer for the time @expires. */
 	void start(time_point expires) { twheel_timer_start(wheel_, this, to_wheel(expires)); }
 
-	/* The same, inline if the timer is pending and @expires is later. */
+	/* Does the same as start(), mostly inline if the timer is pending and @expires is later. */
 	void push(time_point expires) { twheel_timer_push(wheel_, this, to_wheel(expires)); }
 
-	/* Returns whether the timer was pending. */
+	/* Stops the timer. Returns whether it was pending. */
 	bool stop() { return pending() && twheel_timer_stop(wheel_, this); }
 
 	bool pending() const { return twheel_timer_pending(this); }
 
-	/* Returns the time of the next expiry, or of the last one. */
+	/* Returns the deadline of the timer, or the last one if the timer is not pending. */
 	time_point expires() const { return from_wheel(::twheel_timer::expires); }
 
 protected:
@@ -131,7 +131,7 @@ private:
 	::twheel_timers *wheel_;
 };
 
-/* A timer that calls a lambda, whose last act may destroy the timer. */
+/* A timer that calls a lambda. The lambda may destroy the timer, as the last thing that it does. */
 class timer : public timer_base {
 public:
 	timer(timers &wheel, std::function<void()> function)

@@ -4,8 +4,8 @@
 //
 // The methods are the functions of <twheel.h>. Goroutines may share a session, but not a
 // batch. A deadline is in nanoseconds of CLOCK_MONOTONIC, which Now() returns, or of the
-// clock of the setup. An error of a call is an *Error around a syscall.Errno, and
-// os.ErrClosed after Close.
+// clock that the setup chose. A call that fails returns an *Error, which wraps a
+// syscall.Errno. After Close, calls return os.ErrClosed.
 package twheel
 
 /*
@@ -56,17 +56,18 @@ func check(call string, ret C.int) (int, error) {
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
 
-// Now returns the time of the clock of deadlines. It is the runtime's clock, which needs no
-// system call. Go promises to keep the name nanotime.
+// Now returns the time on CLOCK_MONOTONIC, the clock of deadlines. It reads the clock of Go's
+// runtime, which needs no system call. Go promises to keep the name nanotime.
 func Now() uint64 { return uint64(nanotime()) }
 
 // Twheel is a session.
 type Twheel struct {
 	// A duplicate of the session's descriptor, for the runtime's poller.
 	file *os.File
-	// Has a value when the session became readable, and is closed with file.
+	// Receives a value when the session becomes readable, and is closed after file is closed.
 	readable chan struct{}
-	// One goroutine at a time waits for events.
+	// A lock that Read holds, so that one goroutine waits for events. It is a channel, so that
+	// ctx ends a wait for it.
 	reading chan struct{}
 
 	// Held for reading by each use of the fields below. Held for writing by Close.
@@ -87,7 +88,7 @@ func Open(setup Setup) (*Twheel, error) {
 		return nil, err
 	}
 	t.words = unsafe.Slice((*uint64)(unsafe.Pointer(t.t.words)), t.t.shared_ids)
-	// Close a session that is no longer referenced, as for os.File.
+	// Close the session when nothing refers to it any more, as os.File does.
 	runtime.SetFinalizer(t, (*Twheel).Close)
 	return t, nil
 }
@@ -102,7 +103,7 @@ func (t *Twheel) poll() error {
 	if err != nil {
 		return err
 	}
-	// The goroutine does not refer to t, which would never be collected.
+	// The goroutine gets only the channel: if it referred to t, t would never be collected.
 	go func(readable chan<- struct{}) {
 		conn.Read(func(uintptr) bool {
 			select {
@@ -169,8 +170,8 @@ func (t *Twheel) Start(id uint64, delay time.Duration, userData uint64) (int, er
 	})
 }
 
-// Push moves a timer to another deadline, by a store if that is not earlier than its
-// word.
+// Push moves a timer to another deadline, by a store unless the deadline is earlier than the
+// timer's word.
 func (t *Twheel) Push(id, deadlineNs, userData uint64) error {
 	_, err := t.call("twheel_push", func() C.int {
 		return C.twheel_push(t.t, C.__u64(id), C.__u64(deadlineNs), C.__u64(userData))
@@ -192,7 +193,8 @@ func (t *Twheel) Refresh(id, deadlineNs uint64) {
 	atomic.StoreUint64(&t.words[id], deadlineNs)
 }
 
-// StopByStore stops a timer without an event when it is due, by a store. It panics as Refresh.
+// StopByStore stops a timer by a store: when the timer is due, there is no event. It panics
+// where Refresh does.
 func (t *Twheel) StopByStore(id uint64) { t.Refresh(id, WordStop) }
 
 // Read waits for events, and reads up to len(events). It waits in the runtime's poller, until
@@ -225,8 +227,8 @@ func (t *Twheel) Read(ctx context.Context, events []Event) (int, error) {
 	}
 }
 
-// Events is an iterator, for "range" of Go 1.23. It ends with ctx or the session. It reads one
-// event at a time, because a timer can no longer be stopped when its event was read.
+// Events returns an iterator over events, for "range" of Go 1.23. It ends when ctx or the session
+// does. It reads one event at a time, because an event that was read can no longer be withdrawn.
 func (t *Twheel) Events(ctx context.Context) func(yield func(Event) bool) {
 	return func(yield func(Event) bool) {
 		var event [1]Event
@@ -247,8 +249,8 @@ func (t *Twheel) Get(id uint64) (Entry, error) {
 
 // List returns all timers that are pending, or whose events are unread.
 func (t *Twheel) List() (all []Entry, err error) {
-	// Go does not know the address in the structure. The page escapes to C, so it is on the
-	// heap and does not move.
+	// The list has the address of the entries as a number, which Go would not update if the page
+	// moved. But the page escapes to C, so it is on the heap and does not move.
 	page := new(page)
 	page.list = list{entries: uint64(uintptr(unsafe.Pointer(&page.entries[0]))),
 		count: uint32(len(page.entries)), entrySize: uint32(unsafe.Sizeof(Entry{}))}
@@ -280,9 +282,9 @@ type Op struct {
 	Result int32
 }
 
-// Batch contains operations that are submitted together, when it is full or by Flush. A method
-// that fills the batch returns its operations with their results, others return none. The
-// slice is valid until the next operation is added.
+// Batch contains operations that are submitted together, when it is full or by Flush. A call
+// that submits them returns all operations with their results. Other calls return no
+// operations. The slice is valid until the next operation is added.
 type Batch struct {
 	t   *Twheel
 	b   *C.struct_twheel_batch
@@ -300,12 +302,12 @@ func (t *Twheel) Batch(size uint32) (*Batch, error) {
 	return b, nil
 }
 
-// Start adds a Twheel.Start. Its delay begins when the batch is submitted.
+// Start adds a start, see Twheel.Start. The delay begins when the batch is submitted.
 func (b *Batch) Start(id uint64, delay time.Duration, userData uint64) ([]Op, error) {
 	return b.StartFlags(id, ns(delay), 0, userData, 0)
 }
 
-// StartFlags adds a Twheel.StartFlags.
+// StartFlags adds a start with flags, see Twheel.StartFlags.
 func (b *Batch) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint32) ([]Op, error) {
 	return b.add("twheel_batch_start_flags", func() C.int {
 		return C.twheel_batch_start_flags(b.b, C.__u64(id), C.__u64(expiresNs), C.__u64(periodNs),
@@ -313,7 +315,7 @@ func (b *Batch) StartFlags(id, expiresNs, periodNs, userData uint64, flags uint3
 	})
 }
 
-// Stop adds a Twheel.Stop.
+// Stop adds a stop, see Twheel.Stop.
 func (b *Batch) Stop(id uint64) ([]Op, error) {
 	return b.add("twheel_batch_stop", func() C.int { return C.twheel_batch_stop(b.b, C.__u64(id)) })
 }

@@ -56,7 +56,8 @@ func panics(function func()) (panicked bool) {
 	return
 }
 
-// Whether the library opens sessions in the process: where it is told to, and where this user cannot open the device.
+// Returns whether the library opens sessions in the process. It does so if TWHEEL_BACKEND is "process". Without
+// TWHEEL_BACKEND it does so if this user cannot open the device.
 func inProcess() bool {
 	if asked := os.Getenv("TWHEEL_BACKEND"); asked != "" {
 		return asked == "process"
@@ -121,7 +122,7 @@ func TestWords(t *testing.T) {
 	var events [1]Event
 	must(s.Read(context.Background(), events[:]))
 	is(events[0].ID, 4)
-	// Now is the kernel's clock.
+	// Now() reads the same clock as the kernel.
 	is(events[0].ExpiredNs >= before && events[0].ExpiredNs <= Now(), true)
 	is(must(s.Get(3)).DeadlineNs, deadline)
 	must(0, s.Push(3, deadline-1, 0))
@@ -151,7 +152,7 @@ func TestListsAndBatches(t *testing.T) {
 	wants(failure(s.Batch(0)), syscall.EINVAL)
 }
 
-// A context is the interrupt of a goroutine.
+// Check that a context ends a Read that waits, also one that waits for another Read to end.
 func TestInterruptOfAWait(t *testing.T) {
 	s := open(t, 0)
 	ended := make(chan error)
@@ -159,7 +160,7 @@ func TestInterruptOfAWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go read(ctx)
 	time.Sleep(10 * time.Millisecond)
-	// It waits behind the other.
+	// This goroutine waits for the end of the first Read.
 	impatient, stop := context.WithTimeout(context.Background(), time.Millisecond)
 	defer stop()
 	go read(impatient)
@@ -186,7 +187,7 @@ func TestUseAfterClose(t *testing.T) {
 
 func descriptors() int { return len(must(os.ReadDir("/proc/self/fd"))) }
 
-// The runtime closes a session that is no longer referenced, as an os.File.
+// Check that the runtime closes sessions to which nothing refers.
 func TestObjectDropped(t *testing.T) {
 	before := descriptors()
 	for i := 0; i < 50; i++ {
@@ -207,7 +208,7 @@ func due(t *testing.T, count uint64) *Twheel {
 	return s
 }
 
-// No event is read before it is wanted.
+// Check that Events reads no event ahead: while the first is handled, the others can be withdrawn.
 func TestCancelOfASibling(t *testing.T) {
 	s := due(t, 3)
 	s.Events(context.Background())(func(event Event) bool {
@@ -236,7 +237,7 @@ func TestManyDueAtOnce(t *testing.T) {
 	}
 }
 
-// Close races with all other calls. Also for the race detector.
+// Check that Close may race with Start, Read and Refresh. The race detector runs this test, too.
 func TestCloseDuringAWait(t *testing.T) {
 	s := open(t, 1)
 	var all sync.WaitGroup

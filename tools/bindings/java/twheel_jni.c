@@ -16,7 +16,7 @@
 #include <twheel_timer.h>
 #include <unistd.h>
 
-/* JNI finds the native method of this name. */
+/* The name by which JNI finds a native method */
 #define METHOD(name)	Java_twheel_Twheel_##name
 
 static struct twheel *session_of(jlong t)
@@ -29,7 +29,7 @@ static void *memory_of(JNIEnv *env, jobject buffer)
 	return (*env)->GetDirectBufferAddress(env, buffer);
 }
 
-/* Structures have the same size here and in Twheel.java, which is generated from the header. */
+/* The buffer of the setup has the size that the structure has in Twheel.java. */
 JNIEXPORT jlong METHOD(open)(JNIEnv *env, jclass class, jobject setup, jint event_size)
 {
 	struct twheel *t;
@@ -63,7 +63,7 @@ JNIEXPORT jlong METHOD(address)(JNIEnv *env, jclass class, jobject memory)
 	return (jlong)memory_of(env, memory);
 }
 
-/* Returns the chosen id for TWHEEL_ID_ANY. */
+/* Returns the result of the start, or for TWHEEL_ID_ANY the id that the library chose. */
 JNIEXPORT jlong METHOD(start)(JNIEnv *env, jclass class, jlong t, jlong id, jlong expires_ns,
 			      jlong period_ns, jlong user_data, jint flags)
 {
@@ -90,7 +90,10 @@ JNIEXPORT jint METHOD(read)(JNIEnv *env, jclass class, jlong t, jobject events, 
 	return twheel_read(session_of(t), memory_of(env, events), count);
 }
 
-/* @wakeup: wake() of it ends the wait. Returns 0 then, and after a signal. */
+/*
+ * Wait for events and read them. @wakeup is an eventfd from wakeup(): wake() ends the wait. Returns
+ * 0 then, and after a signal or the timeout.
+ */
 JNIEXPORT jint METHOD(wait)(JNIEnv *env, jclass class, jlong t, jobject events, jint count,
 			    jlong timeout_ns, jint wakeup)
 {
@@ -159,7 +162,7 @@ JNIEXPORT void METHOD(stop)(JNIEnv *env, jclass class, jlong wheel, jlong timer)
 	twheel_timer_stop(wheel_of(wheel), timer_of(timer));
 }
 
-/* @ids: out: at most 256 ids of due timers. Returns their number. */
+/* Stop up to 256 timers that are due, and put their ids into @ids. Returns their number. */
 JNIEXPORT jint METHOD(expired)(JNIEnv *env, jclass class, jlong wheel, jlong tick, jintArray ids)
 {
 	struct twheel_timer *timer;
@@ -171,7 +174,7 @@ JNIEXPORT jint METHOD(expired)(JNIEnv *env, jclass class, jlong wheel, jlong tic
 	return count;
 }
 
-/* Java has no unsigned ticks: the result is at most @latest. */
+/* Returns the tick at which to look for due timers next, at most @latest, for a signed jlong. */
 JNIEXPORT jlong METHOD(next)(JNIEnv *env, jclass class, jlong wheel, jlong latest)
 {
 	uint64_t tick = twheel_timers_next(wheel_of(wheel));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Compiles libtwheel, which is in this crate, and has it linked. With the feature "system", and in
-//! a tree without the library's source, pkg-config says where the library is: the static one for
-//! programs that are static.
+//! Compiles and links the libtwheel that is in this crate. With the feature "system", and in a tree
+//! without the library's source, links the library that pkg-config finds instead. A static program
+//! gets the static library.
 use std::env::var;
 use std::path::Path;
 use std::process::Command;
 
-/// The program that a variable names, as the crate "cc" reads it: for this target, or for all.
+/// Returns the program that a variable such as CC names. As in the crate "cc", a variable for this
+/// target, such as CC_x86_64-unknown-linux-gnu, comes before the one for all targets.
 fn tool(name: &str, default: &str) -> String {
     let target = var("TARGET").unwrap();
     let suffix = target.replace('-', "_");
@@ -26,7 +27,7 @@ fn run(program: &str, arguments: &[&str]) {
 fn compile(names: &[&str]) {
     let out = var("OUT_DIR").unwrap();
     let archive = format!("{out}/libtwheel.a");
-    // An archive keeps what it has of an earlier build.
+    // "ar" adds to an archive, so remove that of an earlier build.
     let _ = std::fs::remove_file(&archive);
     for name in names {
         let source = format!("libtwheel/{name}.c");

@@ -14,7 +14,7 @@ import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 import twheel.TwheelTimer;
 
-/** A server that closes connections that are silent for a second, and a silent and a talking client. */
+/** A server that closes connections that are silent for a second. Of its two clients, one is silent. */
 class IdleServer {
     static final long IDLE_NS = 1_000_000_000;
 
@@ -38,7 +38,7 @@ class IdleServer {
             context.writeAndFlush(message);
         }
 
-        /** A client that does not read is not heard, so that its answers do not fill the memory. */
+        /** Stops reading from a client that does not read its answers, so that these do not fill memory. */
         @Override
         public void channelWritabilityChanged(ChannelHandlerContext context) {
             context.channel().config().setAutoRead(context.channel().isWritable());
@@ -79,7 +79,7 @@ class IdleServer {
                 }
             }
         } catch (SocketException e) {
-            // The machine stopped for a second, so the server closed both.
+            // The machine stopped for a second, so the server closed both connections.
         }
         server.close().sync();
         loops.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();

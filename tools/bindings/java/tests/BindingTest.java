@@ -13,7 +13,7 @@ import org.junit.Test;
 import twheel.Twheel;
 import twheel.TwheelException;
 
-/** Each method and its errors. */
+/** Tests of the methods and of their errors. */
 public class BindingTest {
     private static final long HOUR = 3_600_000_000_000L;
     private static final int ENOENT = 2;
@@ -34,7 +34,10 @@ public class BindingTest {
         return e;
     }
 
-    /** Whether sessions are in the process: if so asked, and if this user cannot open the device. */
+    /**
+     * Returns whether the library opens sessions in the process. It does so if TWHEEL_BACKEND is "process".
+     * Without TWHEEL_BACKEND it does so if this user cannot open the device.
+     */
     private static boolean inProcess() {
         String asked = System.getenv("TWHEEL_BACKEND");
         File device = new File("/dev/twheel");
@@ -76,7 +79,7 @@ public class BindingTest {
         }
     }
 
-    /** A signal that the JVM handles, and ignores. */
+    /** Sends the thread of this name SIGUSR2, which interrupts system calls, but which the JVM ignores. */
     private static void signal(String thread) throws Exception {
         for (File task : new File("/proc/self/task").listFiles())
             if (Files.readString(task.toPath().resolve("comm")).trim().equals(thread))
@@ -170,7 +173,10 @@ public class BindingTest {
         }
     }
 
-    /** Returns what threads get that wait for events while an action is done, perhaps to each of them. */
+    /**
+     * Lets four threads wait for events, calls the action for each of them, and returns the result of each
+     * wait: the number of events and the interrupt status, or the message of an exception.
+     */
     private static List<String> whileTheyWait(int words, BiConsumer<Twheel, Thread> action) throws Exception {
         List<String> results = new CopyOnWriteArrayList<>();
         Twheel t = withWords(words);
@@ -187,7 +193,7 @@ public class BindingTest {
             });
             threads[i].start();
         }
-        // Let the threads begin to wait. One that does not wait yet must get the same result.
+        // Let the threads begin to wait. A thread that does not wait yet must have the same result.
         Thread.sleep(50);
         for (Thread thread : threads)
             action.accept(t, thread);
@@ -209,7 +215,7 @@ public class BindingTest {
         assertEquals(Collections.nCopies(4, "0 true"), whileTheyWait(0, (t, thread) -> thread.interrupt()));
     }
 
-    /** Each call runs during the close() of another thread, or throws. */
+    /** Checks that calls that race with the close() of another thread return, or throw the right exception. */
     @Test
     public void callsRaceWithClose() throws Exception {
         for (int round = 0; round < 100; round++) {
@@ -237,7 +243,7 @@ public class BindingTest {
     public void theCollectorClosesWhatNobodyUses() throws Exception {
         CompletableFuture<Integer> got = new CompletableFuture<>();
         int before = new File("/proc/self/fd").list().length;
-        // Only its own wait refers to the session.
+        // Nothing refers to this session except its own wait, which must get its event.
         new Thread(() -> {
             Twheel waiting = withWords(0);
             waiting.start(1, HOUR / 7200, 0);

@@ -23,7 +23,7 @@ import org.junit.Test;
 
 /** Behaviour that Netty's own tests do not cover. */
 public class TimerTest {
-    /** A program changes only the name of the class to replace HashedWheelTimer. */
+    /** Checks that a program can replace HashedWheelTimer by changing only the name of the class. */
     @Test
     public void allOfHashedWheelTimerIsHere() throws Exception {
         for (Constructor<?> theirs : HashedWheelTimer.class.getConstructors())
@@ -49,7 +49,7 @@ public class TimerTest {
         TwheelTimer timer = new TwheelTimer();
         CompletableFuture<Long> ended = new CompletableFuture<>();
         Timeout timeout = timer.newTimeout(t -> ended.complete(System.nanoTime()), 20, TimeUnit.MILLISECONDS);
-        // The refresh fails if the machine stopped until the timeout expired.
+        // The refresh may fail, if the machine stopped until the timeout expired.
         long before = System.nanoTime();
         boolean refreshed = timer.refresh(timeout, 200, TimeUnit.MILLISECONDS);
         assertTrue(ended.get() - before >= 200_000_000 || !refreshed);
@@ -78,7 +78,7 @@ public class TimerTest {
         }
         waitAsleep(timer);
         assertTrue(far.cancel());
-        // It is awake, or has been.
+        // The thread is awake, or it was awake and has freed the timer.
         assertTrue(timer.looksAt != Long.MAX_VALUE || timer.worker.nrFree == timer.worker.entries.length);
         assertTrue(timer.stop().isEmpty());
     }
@@ -112,7 +112,7 @@ public class TimerTest {
         assertTrue(timer.stop().isEmpty());
     }
 
-    /** Pairs that are due at the same moment: the task that is first cancels the other, or moves it away. */
+    /** Checks pairs that are due at the same moment: the first task can still cancel or move the second timeout. */
     @Test
     public void aTaskCancelsItsSibling() throws Exception {
         final int pairs = 1000;
@@ -151,7 +151,7 @@ public class TimerTest {
         assertEquals(pairs / 2, timer.stop().size());
     }
 
-    /** stop() returns each timeout that newTimeout() returned. */
+    /** Checks that stop() returns each timeout that a racing newTimeout() returned. */
     @Test
     public void stopRaces() throws Exception {
         for (int round = 0; round < 50; round++) {
@@ -171,12 +171,15 @@ public class TimerTest {
             Set<Timeout> left = timer.stop();
             maker.join();
             assertTrue(left.containsAll(made));
-            // And perhaps one more, which newTimeout() did not return.
+            // Allow one timeout more, of a call of newTimeout() that did not return it.
             assertTrue(left.size() - made.size() <= 1);
         }
     }
 
-    /** tests/vm/guest/java limits the memory of timers to 64 MiB. */
+    /**
+     * Checks that timeouts wait for memory of their timers. tests/vm/guest/java and "make check" limit that
+     * memory to 64 MiB, so that the test can use it up.
+     */
     @Test
     public void aTimeoutWithoutMemoryIsTriedAgain() throws Exception {
         TwheelTimer timer = new TwheelTimer();
@@ -206,12 +209,12 @@ public class TimerTest {
 
     @Test
     public void theCollectorFreesATimerThatWasNeverStarted() {
-        // Together they have more memory than there may be.
+        // If these timers were not freed, they would need more memory than the limit.
         for (int i = 0; i < 500; i++)
             assertEquals(0, new TwheelTimer().pendingTimeouts());
     }
 
-    /** 100,000 that are due at once do not keep the thread from what is queued meanwhile. */
+    /** Checks that 100,000 timeouts that are due at once do not delay a timeout that the first of them queues. */
     @Test
     public void manyAreDueAtOnce() throws Exception {
         final int many = 100_000;
@@ -227,8 +230,8 @@ public class TimerTest {
                 }, 1, TimeUnit.HOURS), deadline);
         });
         waitAsleep(timer);
-        // On a slow machine the deadline may pass before the thread has put all timeouts into the
-        // wheel. The rest run in the order of the queue then, where the other one is the last.
+        // On a slow machine the deadline may pass before the thread has put all timeouts into the wheel.
+        // Then the rest run in the order of the queue, and the timeout that the first of them queues is last.
         boolean inTime = timer.worker.entries.length - timer.worker.nrFree == many;
         while (ran.get() < many)
             Thread.sleep(1);
@@ -313,7 +316,7 @@ public class TimerTest {
         assertEquals(1, timer.stop().size());
     }
 
-    /** Each timeout ends once: its task runs, and not early, or one cancel() returns true. */
+    /** Checks that each timeout ends once: either its task runs, and not early, or cancel() returns true. */
     @Test
     public void threadsRace() throws Exception {
         final int threads = 4, rounds = 5000, each = 16;

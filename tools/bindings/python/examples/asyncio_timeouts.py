@@ -2,8 +2,8 @@
 """
 asyncio_timeouts: idle timeouts of connections, pushed back by stores
 
-Three connections send something now and then. One of them falls silent and one is
-closed. The third goes on until the end. The argument is a timeout in ms.
+Of three connections, number 0 sends messages until the end, number 1 is silent, and number 2
+is closed. The argument is the idle timeout in ms.
 """
 import asyncio
 import sys

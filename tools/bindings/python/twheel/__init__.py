@@ -9,9 +9,9 @@ Timers by the million through one file descriptor: libtwheel for Python
 
 The methods are the functions of <twheel.h>. Times are in nanoseconds, and may be floats. A
 deadline is a time of time.monotonic_ns(), or of the clock of the session. A call that fails
-raises OSError. For an id without a timer it is NoTimer, which is also a KeyError. An argument
-of a wrong type raises TypeError, and a number out of range ValueError. twheel.aio is for
-asyncio.
+raises OSError, and for an id without a timer NoTimer, which is an OSError and a KeyError. An
+argument of a wrong type raises TypeError, and a number out of range ValueError. The module
+twheel.aio has sessions for asyncio.
 """
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ class Twheel:
     """
     A session. The arguments are the fields of struct twheel_setup.
 
-    words[timer] = deadline_ns moves a timer below shared_ids to a later deadline, without
-    a system call, and WORD_STOP stops it. A slice of words keeps the session open.
+    words[timer] = deadline_ns moves a timer to a later deadline without a system call, and
+    words[timer] = WORD_STOP stops it. Timers with ids below shared_ids have a word. A slice
+    of words keeps the session open.
     """
     words: memoryview
 
@@ -67,7 +68,8 @@ class Twheel:
             flags=SETUP_PRIVATE if private else 0, tick_ns=u64(tick_ns),
             max_timers=u64(max_timers), shared_ids=u32(shared_ids), clock=u32(clock)))
         self._session: _library.Session | None = session
-        # Readable after close(). A child inherits it, but must not end waits of its parent.
+        # An eventfd that close() makes readable, so that wait() ends. A child inherits it, and must
+        # not end waits of its parent.
         self._closed, self._pid = _os.eventfd(0), os.getpid()
         weakref.finalize(self, os.close, self._closed).atexit = False
         words: Any = ((ctypes.c_uint64 * shared_ids).from_address(session.head.words) if shared_ids
@@ -89,7 +91,11 @@ class Twheel:
         return session
 
     def close(self) -> None:
-        """Stop all timers, and end calls of wait(). Other calls of other threads return first."""
+        """
+        Stop all timers, and end calls of wait().
+
+        The session is closed when calls that other threads have begun have returned.
+        """
         self._session = None
         if self._pid == os.getpid():
             _os.eventfd_write(self._closed, 1)
@@ -111,7 +117,7 @@ class Twheel:
         return chosen.value, result
 
     def push(self, timer: int, deadline_ns: float, user_data: int = 0) -> None:
-        """Move a timer to another deadline, by a store if that is not earlier than its word."""
+        """Move a timer to another deadline, by a store unless the deadline is earlier than its word."""
         _library.push(self._t, timer, deadline_ns, user_data)
 
     def stop(self, timer: int) -> int:
@@ -126,9 +132,10 @@ class Twheel:
 
     def wait(self, timeout_ns: float | None = None, count: int = 64) -> List[Event]:
         """
-        Wait for events, for at most timeout_ns (None or negative: without end), and read them.
+        Wait up to timeout_ns for events, and read them.
 
-        The wait may last a ms longer. It ends with ValueError if another thread calls close().
+        A timeout that is None or negative has no end. The wait may last 1 ms longer. It raises
+        ValueError if another thread calls close().
         """
         end = math.inf if timeout_ns is None or timeout_ns < 0 else time.monotonic_ns() + timeout_ns
         session, poll = self._t, select.poll()
@@ -143,7 +150,7 @@ class Twheel:
         return _tuple(kind, structure)
 
     def get(self, timer: int) -> Entry | None:
-        """Return a timer, or None if it is neither pending nor its event unread."""
+        """Return a timer, or None if it is not pending and has no unread event."""
         try:
             return self._query(Entry, _abi.IOC_GET, _abi._Entry(id=_library.u64.from_param(timer)))
         except NoTimer:
@@ -176,8 +183,8 @@ class Batch:
     Operations that are submitted together, when the batch is full, by flush(), and at the
     end of a "with" block.
 
-    A method that fills the batch returns the results, as flush() does. Others return an
-    empty list.
+    A call that submits the batch, because the batch is full or by flush(), returns all
+    operations with their results. Other calls return an empty list.
     """
 
     def __init__(self, twheel: Twheel, size: int):
@@ -195,22 +202,22 @@ class Batch:
     def _add(self, function: Callable[..., int], *arguments: float) -> List[Op]:
         session = self._twheel._t
         count = function(self._batch, *arguments)
-        # The function used the session, which another thread may have closed.
+        # Keep the session until the function has returned: another thread may have called close().
         del session
         ops = (_library.batch_op(self._batch, i).contents for i in range(count))
         return [Op(op.opcode, op.id, op.result) for op in ops]
 
     def start(self, timer: int, delay_ns: float, user_data: int = 0) -> List[Op]:
-        """Add a Twheel.start(). Its delay begins when the batch is submitted."""
+        """Add a start, see Twheel.start(). The delay begins when the batch is submitted."""
         return self.start_flags(timer, delay_ns, 0, user_data, 0)
 
     def start_flags(self, timer: int, expires_ns: float, period_ns: float = 0, user_data: int = 0,
                     flags: int = 0) -> List[Op]:
-        """Add a Twheel.start_flags()."""
+        """Add a start with flags, see Twheel.start_flags()."""
         return self._add(_library.batch_start_flags, timer, expires_ns, period_ns, user_data, flags)
 
     def stop(self, timer: int) -> List[Op]:
-        """Add a Twheel.stop()."""
+        """Add a stop, see Twheel.stop()."""
         return self._add(_library.batch_stop, timer)
 
     def flush(self) -> List[Op]:

@@ -38,7 +38,7 @@ class Session:
 
 
 def _number(kind: Any, bits: int, is_time: bool = False) -> Any:
-    """Return a type of argument with a range. Times are rounded up, so that no timer is early."""
+    """Return an argument type that checks its range. It rounds times up, so that no timer is early."""
     def from_param(value: float) -> Any:
         if not 0 <= value < 2**bits:
             raise ValueError(f"{value} is not in the range from 0 to {2**bits - 1}")
@@ -90,7 +90,7 @@ def _function(name: str, *kinds: Any) -> Callable[..., int]:
     function.errcheck = _check
 
     def call(*values: Any) -> int:
-        # An exception of argtypes would be hidden in a ctypes.ArgumentError.
+        # Convert here: with argtypes, ctypes would turn an exception into a ctypes.ArgumentError.
         return int(function(*[kind.from_param(value) for kind, value in zip(kinds, values)]))
     return call
 
@@ -103,7 +103,12 @@ def _procedure(name: str, *kinds: Any, result: Any = None) -> Any:
 
 
 def command(session: Session, number: int, structure: Any) -> int:
-    """Call an ioctl. The command contains the size of the structure here. Others may be larger."""
+    """
+    Call an ioctl.
+
+    The command contains the size of the structure here. The structures of the library and of
+    the kernel may be larger.
+    """
     return _command(session, number | ctypes.sizeof(structure) << 16, ctypes.byref(structure))
 
 

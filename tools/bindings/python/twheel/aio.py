@@ -32,9 +32,9 @@ class AsyncTwheel(Twheel):
 
     def _wake(self) -> None:
         readable, self._readable = self._readable, None
-        # A closed loop has no readers, and its tasks do not continue. A child process leaves the
-        # loop that it inherited alone: the loop shares its epoll(7) with the parent's loop, so
-        # this would remove the reader of the parent.
+        # A closed loop has no readers, and its tasks do not continue. After fork() the child must
+        # not remove the reader: its loop shares an epoll(7) descriptor with the parent's loop, so
+        # it would remove the reader of the parent.
         if readable and not readable.get_loop().is_closed() and self._watcher == os.getpid():
             readable.get_loop().remove_reader(self.fileno())
             readable.set_result(None)
@@ -42,7 +42,7 @@ class AsyncTwheel(Twheel):
     async def events(self, count: int = 64) -> list[Event]:
         """Wait for events, and return at most count."""
         loop = asyncio.get_running_loop()
-        # Other tasks have their turn, also while events are unread.
+        # Let other tasks run after 64 events, even if more events are unread.
         if self._taken >= 64:
             self._taken = 0
             await asyncio.sleep(0)

@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Without the feature "session" there is only the module `timers`, which needs neither std nor
-//! libtwheel. Outside of a tree of "make bindings" the program then links twheel_timer.c of
-//! "make amalgamation".
+//! libtwheel. It needs twheel_timer.c, which a tree of "make bindings" contains. Elsewhere the
+//! program links the twheel_timer.c of "make amalgamation" itself.
 #![warn(missing_docs)]
 #![cfg_attr(not(feature = "session"), no_std)]
 

@@ -22,7 +22,7 @@ pub struct Error {
     pub errno: i32,
 }
 
-/// What the methods return.
+/// The result of a method.
 pub type Result<T> = std::result::Result<T, Error>;
 
 const OPEN: &str = "/dev/twheel";
@@ -61,12 +61,12 @@ fn check(call: &'static str, ret: c_int) -> Result<u32> {
     }
 }
 
-/// Returns nanoseconds, at most `i64::MAX`: 292 years, which means never.
+/// Converts a duration to nanoseconds. A longer one becomes `i64::MAX`, 292 years, which means never.
 fn ns(time: Duration) -> u64 {
     time.as_nanos().min(i64::MAX as u128) as u64
 }
 
-/// Returns the time of the clock of deadlines, unless `Setup::clock` is set.
+/// Returns the time on CLOCK_MONOTONIC, the clock of deadlines unless `Setup::clock` chose another.
 pub fn now() -> Duration {
     Duration::from_nanos(unsafe { twheel_now() })
 }
@@ -75,12 +75,12 @@ pub fn now() -> Duration {
 #[derive(Debug)]
 pub struct Twheel(NonNull<Handle>);
 
-// The library has a lock, and no state of a thread.
+// The library takes a lock, and keeps no state for a thread.
 unsafe impl Send for Twheel {}
 unsafe impl Sync for Twheel {}
 
 impl Twheel {
-    /// Opens a session. `event_size` of the setup is 0.
+    /// Opens a session. `setup.event_size` is ignored.
     pub fn open(setup: &Setup) -> Result<Twheel> {
         let mut handle = null_mut();
         check(OPEN, unsafe { twheel_open_sized(&mut handle, setup, size_of::<Setup>(), size_of::<Event>()) })?;
@@ -109,7 +109,7 @@ impl Twheel {
         Ok(id)
     }
 
-    /// Moves a timer to another deadline, by a store if that is not earlier than its word.
+    /// Moves a timer to another deadline, by a store unless the deadline is earlier than its word.
     pub fn push(&self, id: u64, deadline: Duration, user_data: u64) -> Result<()> {
         check("twheel_push", unsafe { twheel_push(self.0.as_ptr(), id, ns(deadline), user_data) }).map(drop)
     }
@@ -133,7 +133,7 @@ impl Twheel {
         self.words()[id as usize].store(ns(deadline), Ordering::Relaxed)
     }
 
-    /// Stops a timer without an event when it is due, by a store. Panics if the id has no word.
+    /// Stops a timer by a store: there is no event when it is due. Panics if the id has no word.
     pub fn stop_by_store(&self, id: u64) {
         self.words()[id as usize].store(WORD_STOP, Ordering::Relaxed)
     }
@@ -145,7 +145,7 @@ impl Twheel {
         Ok(&events[..got as usize])
     }
 
-    /// Waits for events, for at most `timeout` (None: without end), and reads them.
+    /// Waits up to `timeout` for events, and reads them. A `timeout` of None has no end.
     pub fn wait<'a>(&self, events: &'a mut [Event], timeout: Option<Duration>) -> Result<&'a [Event]> {
         let count = c_uint::try_from(events.len()).unwrap_or(c_uint::MAX);
         let begin = now();
@@ -158,7 +158,7 @@ impl Twheel {
         }
     }
 
-    /// Returns a timer, or None if it is neither pending nor its event unread.
+    /// Returns a timer, or None if it is not pending and has no unread event.
     pub fn get(&self, id: u64) -> Result<Option<Entry>> {
         let mut entry = Entry { id, ..Entry::default() };
         match self.command("twheel_get", IOC_GET, &mut entry) {
@@ -223,15 +223,15 @@ impl AsFd for Twheel {
     }
 }
 
-/// Operations that are submitted together, when the batch is full or by `flush()`. A method
-/// that fills the batch returns its operations with their results, others return none.
+/// Operations that are submitted together, when the batch is full or by `flush()`. A call that
+/// submits them returns all operations with their results. Other calls return no operations.
 /// Dropping the batch drops operations that were not submitted.
 pub struct Batch<'a> {
     _twheel: &'a Twheel,
     operations: *mut Operations,
 }
 
-// Any thread may use a batch, one at a time, so a task may keep it across an await.
+// One thread at a time may use a batch, whichever thread. So a task may keep it across an await.
 unsafe impl Send for Batch<'_> {}
 
 impl Batch<'_> {
@@ -240,12 +240,12 @@ impl Batch<'_> {
         Ok((0..count).map(|i| unsafe { *twheel_batch_op(self.operations, i) }).collect())
     }
 
-    /// Adds a `Twheel::start()`. Its delay begins when the batch is submitted.
+    /// Adds a start, see `Twheel::start()`. The delay begins when the batch is submitted.
     pub fn start(&mut self, id: u64, delay: Duration, user_data: u64) -> Result<Vec<Op>> {
         self.start_flags(id, delay, Duration::ZERO, user_data, 0)
     }
 
-    /// Adds a `Twheel::start_flags()`.
+    /// Adds a start with flags, see `Twheel::start_flags()`.
     pub fn start_flags(
         &mut self, id: u64, expires: Duration, period: Duration, user_data: u64, flags: u32,
     ) -> Result<Vec<Op>> {
@@ -254,7 +254,7 @@ impl Batch<'_> {
         })
     }
 
-    /// Adds a `Twheel::stop()`.
+    /// Adds a stop, see `Twheel::stop()`.
     pub fn stop(&mut self, id: u64) -> Result<Vec<Op>> {
         self.results("twheel_batch_stop", unsafe { twheel_batch_stop(self.operations, id) })
     }

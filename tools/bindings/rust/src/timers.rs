@@ -16,7 +16,7 @@ use core::marker::{PhantomData, PhantomPinned};
 use core::pin::Pin;
 use core::ptr::{null_mut, NonNull};
 
-/// What `next()` returns if no timer is pending.
+/// The time that `next()` returns if no timer is pending.
 pub const NEVER: u64 = u64::MAX;
 
 const STAYS: u32 = 1;
@@ -53,7 +53,8 @@ struct Owned(NonNull<Wheel>);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Each timer holds the wheel. Only leaked timers can be pending, and nothing uses them.
+        // Each timer holds a reference to the wheel, and stops when it is dropped. So only timers
+        // that were leaked can still be pending, and nothing uses those.
         unsafe { twheel_timers_free(self.0.as_ptr()) }
     }
 }
@@ -61,7 +62,8 @@ impl Drop for Owned {
 /// A wheel whose timers have values of type `T`. Neither `Send` nor `Sync`.
 pub struct Timers<T: Copy> {
     wheel: Rc<Owned>,
-    // Invariant in T, unlike PhantomData<T>: no timer whose value has a shorter lifetime.
+    // Cell makes the type invariant in T. PhantomData<T> would accept a timer whose value has a
+    // shorter lifetime than the values that expired() returns.
     values: PhantomData<Cell<T>>,
 }
 
@@ -88,18 +90,18 @@ impl<T: Copy> Timers<T> {
         }
     }
 
-    /// Returns an iterator that stops the timers that are due at `now`, and has their values.
-    /// Timers may be started, stopped and dropped meanwhile.
+    /// Returns an iterator over the timers that are due at `now`: it stops each timer, and returns
+    /// its value. Timers may be started, stopped and dropped during the iteration.
     pub fn expired(&self, now: u64) -> Expired<'_, T> {
         Expired { timers: self, now }
     }
 
-    /// Returns the time at which `expired()` is due, or `NEVER`.
+    /// Returns the time at which to call `expired()` next, or `NEVER`.
     pub fn next(&self) -> u64 {
         unsafe { twheel_timers_next(self.wheel.0.as_ptr()) }
     }
 
-    /// Moves all deadlines, after the program's clock was set. Timers keep the time that they have left.
+    /// Moves all deadlines after the program's clock was set, so that the time until each does not change.
     pub fn shift(&self, by: i64) {
         unsafe { twheel_timers_shift(self.wheel.0.as_ptr(), by) }
     }
@@ -136,7 +138,7 @@ pub struct Timer<T: Copy> {
 }
 
 impl<T: Copy> Timer<T> {
-    // Points to the whole timer, because expired() reads the value behind raw.
+    // Returns a pointer to the whole timer, because expired() reads the value through it.
     fn raw(&self) -> *mut Raw {
         self as *const Self as *mut Raw
     }
@@ -146,7 +148,7 @@ impl<T: Copy> Timer<T> {
         unsafe { twheel_timer_start(self.wheel.0.as_ptr(), self.raw(), expires) }
     }
 
-    /// The same, with a store if the timer is pending and the time is later.
+    /// Does the same as `start()`, mostly by a store if the timer is pending and the time is later.
     pub fn push(self: Pin<&Self>, expires: u64) {
         let raw = self.raw();
         unsafe {
@@ -158,7 +160,7 @@ impl<T: Copy> Timer<T> {
         self.start(expires)
     }
 
-    /// Returns whether the timer was pending.
+    /// Stops the timer. Returns whether it was pending.
     pub fn stop(&self) -> bool {
         unsafe { twheel_timer_stop(self.wheel.0.as_ptr(), self.raw()) }
     }
@@ -168,7 +170,7 @@ impl<T: Copy> Timer<T> {
         unsafe { !(*self.raw()).link[0].is_null() }
     }
 
-    /// Returns the time of the next expiry, or of the last one.
+    /// Returns the deadline of the timer, or the last one if the timer is not pending.
     pub fn expires(&self) -> u64 {
         unsafe { (*self.raw()).expires }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Each method and its errors.
+//! Tests of the methods and of their errors.
 use std::fs::OpenOptions;
 use std::os::raw::{c_int, c_ulong};
 use std::os::unix::io::{AsFd, AsRawFd};
@@ -35,7 +35,8 @@ fn errno<T>(result: Result<T>) -> i32 {
     result.err().map_or(0, |error| error.errno)
 }
 
-/// Whether sessions are in the process: if so asked, and if this user cannot open the device.
+/// Returns whether the library opens sessions in the process. It does so if TWHEEL_BACKEND is
+/// "process". Without TWHEEL_BACKEND it does so if this user cannot open the device.
 fn in_process() -> bool {
     match std::env::var("TWHEEL_BACKEND") {
         Ok(asked) if !asked.is_empty() => asked == "process",
@@ -127,7 +128,7 @@ fn a_signal_does_not_end_a_wait() {
 
 #[test]
 fn object_dropped() {
-    // The number of a closed descriptor is used again.
+    // Each session that is dropped closes its descriptor, so the numbers stay small.
     for _ in 0..1000 {
         assert!(with_words(8).as_raw_fd() < 500);
     }
@@ -157,7 +158,7 @@ fn words() {
     let earlier = deadline - Duration::from_secs(1);
     t.push(3, earlier, 0).unwrap();
     assert_eq!(u128::from(t.get(3).unwrap().unwrap().deadline_ns), earlier.as_nanos());
-    // The longest deadline is not the word that stops the timer.
+    // Duration::MAX must not become WORD_STOP: timer 4 goes on, and timer 5 stops.
     t.start(4, Duration::ZERO, 0).unwrap();
     t.start(5, Duration::ZERO, 0).unwrap();
     wait_unread(&t, 2);
@@ -195,7 +196,7 @@ fn lists_and_batches() {
     assert_eq!(errno(t.batch(0).map(drop)), EINVAL);
 }
 
-// Does not compile if Timers is Send: then `_` could be both.
+// what_threads_may_share() does not compile if Timers is Send: then `_` could be () and Is.
 trait AmbiguousIfSend<A> {
     fn is_not() {}
 }
@@ -203,7 +204,8 @@ struct Is;
 impl<T: ?Sized> AmbiguousIfSend<()> for T {}
 impl<T: ?Sized + Send> AmbiguousIfSend<Is> for T {}
 
-/// A task of a runtime with threads keeps a session, and a batch across an await.
+/// Check that threads may share a session, that a batch may move to another thread, as a task does
+/// at an await, and that a wheel may not.
 #[test]
 fn what_threads_may_share() {
     fn is_sync<T: Sync + Send>() {}

@@ -34,22 +34,22 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Netty's {@link Timer} on a wheel of twheel, in place of HashedWheelTimer.
  *
- * <p>A timeout expires at most one tick of 1 ms after its deadline, however far that is, and
- * never before it. {@link #refresh} moves a timeout to a later deadline by a store.
+ * <p>A timeout is due at most one tick of 1 ms after its deadline, however far away that is, and
+ * never expires before it. {@link #refresh} moves a timeout to a later deadline by a store.
  *
  * <p>Callers queue each timeout that is new, cancelled or moved to an earlier deadline. The
- * timer's thread empties the queue within 10 ms, or by the deadline if that is sooner, and starts
- * and stops timers of the wheel, which is its own. It sleeps while the queue is empty and nothing
- * is due.
+ * timer's thread takes it from the queue within 10 ms, or by its deadline if that is sooner, and
+ * starts or stops a timer of the wheel, which only this thread uses. The thread sleeps while the
+ * queue is empty and no timeout is due.
  */
 public final class TwheelTimer implements Timer {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(TwheelTimer.class);
     private static final long TICK_NS = 1_000_000;
-    // The latest deadline. The sum of two of them does not overflow.
+    // The latest deadline, chosen so that the sum of two deadlines does not overflow.
     private static final long LATEST_NS = Long.MAX_VALUE / 2;
     // The longest sleep of the thread while callers queue timeouts.
     private static final long ROUND_NS = 10 * TICK_NS;
-    // The most timeouts that the thread takes from the queue before it looks at the wheel again.
+    // The maximum number of timeouts that the thread takes from the queue before it looks at the wheel again.
     private static final int PIECE = 4096;
     private static final long AWAKE = Long.MIN_VALUE;
     // TimerTask.cancelled() of Netty 4.2 and later, or null.
@@ -62,9 +62,9 @@ public final class TwheelTimer implements Timer {
 
     private final AtomicLong pending = new AtomicLong();
     private final Queue<Entry> queue = PlatformDependent.newMpscQueue();
-    // When the thread empties the queue. A caller with a sooner deadline wakes it.
+    // The time at which the sleeping thread will look at the queue. A caller with a sooner deadline wakes it.
     volatile long looksAt = AWAKE;
-    // Written with the monitor of the thread's "worker" held.
+    // Both fields are written with the monitor of "worker" held.
     private volatile boolean started;
     private volatile boolean stopped;
 
@@ -77,7 +77,8 @@ public final class TwheelTimer implements Timer {
         this(threadFactory, 0, null, 0, false, 0);
     }
 
-    // The duration of a tick, the number of slots and leak detection have no effect.
+    // These constructors exist for HashedWheelTimer's callers. The duration of a tick, the number of slots
+    // and leak detection have no effect.
 
     public TwheelTimer(long tickDuration, TimeUnit unit) {
         this();
@@ -122,20 +123,20 @@ public final class TwheelTimer implements Timer {
         }
     }
 
-    /** A timeout. Any thread changes its state. Only the timer's thread changes its timer. */
+    /** A timeout. Any thread may change its state. Only the timer's thread starts and stops its timer in the wheel. */
     static final class Entry implements Timeout {
         private static final AtomicLongFieldUpdater<Entry> STATE =
                 AtomicLongFieldUpdater.newUpdater(Entry.class, "state");
         private static final long EXPIRED = -1;
         private static final long CANCELLED = -2;
-        // Cancelled, and its task has been told.
+        // The timeout was cancelled, and cancelled() of its task was called.
         private static final long TOLD = -3;
 
         private final TwheelTimer timer;
         private final TimerTask task;
         // The deadline, or EXPIRED, CANCELLED or TOLD.
         private volatile long state;
-        // Id of its timer in the wheel, or NONE. Only the thread uses it.
+        // Id of the timeout's timer in the wheel, or NONE. Only the timer's thread uses the id.
         private static final int NONE = -1;
         private int id = NONE;
 
@@ -169,12 +170,12 @@ public final class TwheelTimer implements Timer {
         public boolean cancel() {
             if (!end(CANCELLED, Long.MAX_VALUE))
                 return false;
-            // Not urgent, but sooner than a sleep without end.
+            // The thread need not hurry to free the timer, but must wake up from a sleep of more than 10 ms.
             timer.queue(this, LATEST_NS);
             return true;
         }
 
-        /** Ends the timeout, unless it has ended or its deadline is later than a time. Returns whether it did. */
+        /** Ends the timeout, unless it has ended or its deadline is after latestNs. Returns whether it did so. */
         boolean end(long how, long latestNs) {
             long deadline;
             do {
@@ -186,7 +187,7 @@ public final class TwheelTimer implements Timer {
             return true;
         }
 
-        /** Calls cancelled() of the task of a cancelled timeout, once, if Netty has that method. */
+        /** Calls cancelled() of the task once if the timeout was cancelled, and if Netty has that method. */
         void tell() {
             if (CANCELLED_HOOK == null || !STATE.compareAndSet(this, CANCELLED, TOLD))
                 return;
@@ -225,7 +226,7 @@ public final class TwheelTimer implements Timer {
         long deadline = deadline(delay, unit);
         Entry entry = new Entry(this, task, deadline);
         queue(entry, deadline);
-        // stop() may have emptied the queue before.
+        // If stop() emptied the queue before this timeout was added, nothing will run the timeout.
         if (stopped && entry.cancel())
             throw new IllegalStateException("cannot be started once stopped");
         return entry;
@@ -245,8 +246,8 @@ public final class TwheelTimer implements Timer {
     }
 
     /**
-     * Has the thread look at an entry whose state was written before, and wakes it if it would sleep
-     * beyond the deadline. An entry may be queued more than once.
+     * Queues an entry whose state has changed, and wakes the thread if it would sleep beyond the deadline.
+     * An entry may be in the queue more than once.
      */
     private void queue(Entry entry, long deadline) {
         queue.add(entry);
@@ -262,14 +263,14 @@ public final class TwheelTimer implements Timer {
      * Moves a timeout to a later or earlier deadline, a delay from now.
      *
      * @param timeout a timeout of this timer
-     * @return false if it has expired or was cancelled
+     * @return false if the timeout has expired or was cancelled
      */
     public boolean refresh(Timeout timeout, long delay, TimeUnit unit) {
         return refreshAt(timeout, deadline(delay, unit));
     }
 
     /**
-     * The same for a caller that has read the clock already, which takes most of a refresh.
+     * Does the same as refresh(), for a caller that has read the clock already: that is most of the cost.
      *
      * @param deadlineNs the deadline, in the time of System.nanoTime()
      */
@@ -282,7 +283,7 @@ public final class TwheelTimer implements Timer {
             if (old < 0)
                 return false;
         } while (!Entry.STATE.compareAndSet(entry, old, deadline));
-        // The thread finds a later deadline when the old one is due.
+        // The thread need not know of a later deadline: it finds that deadline when the old one is due.
         if (deadline < old)
             queue(entry, deadline);
         return true;
@@ -293,9 +294,9 @@ public final class TwheelTimer implements Timer {
         return pending.get();
     }
 
-    /** The thread's own data, in other cache lines than the callers'. */
+    /** Data that only the thread uses, in an object of its own, so that callers write to other cache lines. */
     final class Worker implements Runnable {
-        // The wheel and its memory, then the memory of its timers and the address of each.
+        // The memory of the wheel and its address, the memory of its timers, and the address of each timer.
         private final ByteBuffer memory = ByteBuffer.allocateDirect(WHEEL_SIZE);
         private final long wheel = init(Twheel.address(memory), WHEEL_SIZE, System.nanoTime() / TICK_NS);
         private final List<ByteBuffer> pieces = new ArrayList<>();
@@ -305,7 +306,7 @@ public final class TwheelTimer implements Timer {
         private int[] free = {};
         int nrFree;
         private final CompletableFuture<Void> ended = new CompletableFuture<>();
-        // The last try to make room for timers found no memory.
+        // True if there was no memory for more timers in this round.
         private boolean isFull;
 
         @Override
@@ -334,21 +335,22 @@ public final class TwheelTimer implements Timer {
         private void sleep(boolean busy) {
             long now = System.nanoTime(), next = next(wheel, (now + LATEST_NS) / TICK_NS) * TICK_NS;
             long until = busy ? Math.min(next, now + ROUND_NS) : next;
-            // A cancelled timeout does not wait until a distant one is due.
+            // MAX_VALUE is later than the deadline of any caller, so that all callers wake the thread: a
+            // cancelled timeout must not be kept until a distant deadline.
             looksAt = until <= now + ROUND_NS ? until : Long.MAX_VALUE;
             if (until > now && (isFull || queue.isEmpty()) && !stopped)
                 LockSupport.parkNanos(until - now);
             looksAt = AWAKE;
-            // parkNanos() returns at once in an interrupted thread, and a task may have interrupted this one.
+            // A task may have interrupted this thread, in which parkNanos() would then always return at once.
             Thread.interrupted();
         }
 
         /**
-         * Sets the timer of an entry to its deadline, or runs the task of one that is due. An entry that
-         * has ended has no timer.
+         * Brings the wheel in line with the state of an entry: starts its timer for its deadline, or runs its
+         * task if it is due. If the entry has ended, stops and frees its timer.
          */
         private void follow(Entry entry, long nowNs) {
-            // Another thread may cancel or refresh the timeout meanwhile. Then look at the state again.
+            // If another thread cancels or refreshes the timeout before end(), look at the state again.
             for (long deadline; (deadline = entry.state) >= 0; ) {
                 if (deadline > nowNs) {
                     place(entry, deadline);
@@ -390,7 +392,7 @@ public final class TwheelTimer implements Timer {
             start(wheel, timers[entry.id], entry.id, (deadline + TICK_NS - 1) / TICK_NS);
         }
 
-        /** Doubles the number of timers. */
+        /** Doubles the number of timers, up to 16 million more at once. */
         private void grow() {
             int from = timers.length, more = Math.min(Math.max(from, 1024), 1 << 24);
             ByteBuffer piece = ByteBuffer.allocateDirect(more * TIMER_SIZE);
@@ -414,7 +416,7 @@ public final class TwheelTimer implements Timer {
         }
     }
 
-    /** Ends the timer's thread. Returns the timeouts that it has cancelled: neither expired, nor cancelled before. */
+    /** Ends the timer's thread, and cancels the timeouts that are left. Returns these timeouts. */
     @Override
     public Set<Timeout> stop() {
         if (Thread.currentThread() == thread)
@@ -441,7 +443,7 @@ public final class TwheelTimer implements Timer {
         return Collections.unmodifiableSet(cancelled);
     }
 
-    // <twheel_timer.h>, with numbers for timers.
+    // Functions of <twheel_timer.h>, with addresses and ids in place of pointers.
     private static final int WHEEL_SIZE = 272 << 10;
     private static final int TIMER_SIZE = 40;
     private static final int DUE = 256;
