@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# How twheel is installed; included by the Makefile.  With DESTDIR nothing is
-# touched that is not below it.
+# Targets that install twheel. Included by the Makefile.
 
-# All goes below DESTDIR; what is not the module itself goes below prefix there.
+# Directory that all files are installed below, if it is set. There, all files
+# except the module are below prefix.
 DESTDIR ?=
 prefix ?= /usr/local
-# not in this tree, which may be copied or published
+# The key is not in this tree, which may be copied or published.
 SIGN_KEY ?= $(HOME)/mok/mok.priv
 SIGN_CERT ?= $(HOME)/mok/mok.der
 
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
-# What the kernel that KDIR is for says of itself. Debian's 6.1 has another name in
-# include/config/kernel.release.
+# The release of the kernel that KDIR is for, as "uname -r" prints it. Debian's 6.1 has another name
+# in include/config/kernel.release.
 RELEASE = $(or $(shell sed -n 's/^\#define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h),$(error \
 	no headers of a kernel in $(KDIR)))
-# nothing for the system itself
+# DESTDIR as an absolute path, or empty if files are installed into the system itself
 root := $(filter-out /,$(abspath $(DESTDIR)))
 moddir = $(root)/lib/modules/$(RELEASE)
 
-# What is installed: FILE:DIRECTORY, the latter below prefix.
+# The files that are installed, as pairs FILE:DIRECTORY. The directories are below prefix.
 headers := include/uapi/linux/twheel.h:include/linux include/linux/twheel.h:src/twheel/include/linux \
 	include/linux/twheel_work.h:src/twheel/include/linux
 symvers = Module.symvers:src/twheel/$(RELEASE)
 dist := dist/70-twheel.rules:lib/udev/rules.d dist/sysusers.d/twheel.conf:lib/sysusers.d \
 	dist/modules-load.d/twheel.conf:lib/modules-load.d \
 	dist/modprobe.d/twheel.conf:share/doc/twheel/examples/modprobe.d Documentation/twheel.4:share/man/man4
-# If "make man" has built it.
+# The manual page, which is installed only if "make man" built it.
 built := build/man/twheel.9:share/man/man9
 everything = $(headers) $(symvers) $(dist) $(built)
 source = $(word 1,$(subst :, ,$(1)))
@@ -34,7 +34,8 @@ target = $(root)$(prefix)/$(word 2,$(subst :, ,$(1)))
 install_files = $(foreach pair,$(1),install -D -m 644 -t $(call target,$(pair)) $(call source,$(pair)) &&) :
 depmod = PATH="$$PATH:/usr/sbin:/sbin" depmod $(root:%=-b %) $(RELEASE)
 depmod_makes := alias alias.bin builtin.alias.bin builtin.bin dep dep.bin devname softdep symbols symbols.bin weakdep
-# Directories below prefix that go when they are empty. Below DESTDIR their parents go as well.
+# Directories below prefix that uninstalling removes if they are empty. With DESTDIR it also removes
+# their parents.
 tools_made := include/linux lib/pkgconfig lib/cmake/libtwheel lib/cmake share/man/man1 share/man/man3 \
 	share/bash-completion/completions share/bash-completion share/zsh/site-functions share/zsh \
 	share/fish/vendor_completions.d share/fish
@@ -42,7 +43,7 @@ made := lib/udev/rules.d lib/udev lib/sysusers.d lib/modules-load.d share/doc sh
 parents := include lib share/man share src bin
 rmdir = @for dir in $(1); do rmdir $(root)$(prefix)/$$dir; done 2>/dev/null || :
 rmdir_parents = @$(if $(root),cd $(root) && rmdir -p $(addprefix $(prefix:/%=%)/,$(parents)) $(1) 2>/dev/null || :)
-# Each of these has a Makefile that knows install and uninstall.
+# Directories of tools/ with a Makefile that has the targets all, install and uninstall.
 tools := $(patsubst %/Makefile,%,$(wildcard tools/*/Makefile))
 in_tools = @set -e; for dir in $(tools); do $(MAKE) --no-print-directory -C $$dir DESTDIR=$(root) prefix=$(prefix) $(1); done
 dkms_files := Kbuild dkms.conf dist/dkms-post-build $(filter-out %.mod.c,$(wildcard *.[ch] core/*.[ch] session/*.[ch])) \
@@ -52,7 +53,7 @@ install: modules_install headers_install dist_install ## install it (root, or DE
 	$(if $(root),,@$(MAKE) group)
 	$(if $(root),,-[ ! -d /run/udev ] || udevadm control --reload)
 
-# Without systemd, too.
+# Make the group, by groupadd if there is no systemd.
 group:
 	systemd-sysusers $(prefix)/lib/sysusers.d/twheel.conf || getent group twheel >/dev/null || groupadd -r twheel
 
@@ -72,8 +73,8 @@ dist_install:
 tools: ## build the library and the command, in build
 	$(call in_tools,all)
 
-# They need a compiler for programs, which a machine that has only the module may
-# not have.
+# Not a part of "install", because tools need a compiler for programs, which a machine with only the
+# module may not have.
 tools_install: tools ## install them (root, or DESTDIR=; prefix=/usr/local)
 	$(call in_tools,install)
 	$(if $(root),,-PATH="$$PATH:/usr/sbin:/sbin" ldconfig)
@@ -99,7 +100,7 @@ uninstall: tools_uninstall ## remove that, and what "make install" installed
 sign: modules ## sign twheel.ko for Secure Boot (SIGN_KEY=~/mok/mok.priv SIGN_CERT=~/mok/mok.der)
 	$(KDIR)/scripts/sign-file sha256 $(SIGN_KEY) $(SIGN_CERT) twheel.ko
 
-# What DKMS needs to build the module, and no more.
+# Install only the files that DKMS needs to build the module.
 dkms_install:
 	set -e; for file in $(dkms_files); do \
 		install -D -m 644 $$file $(root)/usr/src/twheel-$(VERSION)/$$file; \

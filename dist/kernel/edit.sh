@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Edits of a kernel's files. Sourced, not run. An edit that changes nothing is an error: a kernel
-# has changed a line that we look for, and what we build of it would lack a part that nobody misses.
+# Functions that edit a kernel's files. Sourced, not run. An edit that changes nothing is an error:
+# if a new kernel changed the line that the edit expects, nobody would notice that the edit is missing.
 
-# edit FILE SED...: by expressions, each of which must change something.
+# edit FILE SED...: edit FILE by sed expressions. Each expression must change something.
 edit() {
 	local file=$1 expression
 	shift
@@ -19,7 +19,8 @@ edit() {
 	done
 }
 
-# add FILE PATTERN LINE...: have the lines in FILE, before the first one that matches.
+# add FILE PATTERN LINE...: insert the LINEs into FILE before the first line that matches PATTERN,
+# unless FILE already has the first of these LINEs.
 add() {
 	local file=$1 pattern=$2
 	shift 2

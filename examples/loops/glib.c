@@ -16,7 +16,7 @@
 static GMainLoop *loop;
 static unsigned int beats, idle;
 
-/* Read some events. The loop calls again while the descriptor is readable. */
+/* Read events. The loop calls this again while events are unread. */
 static gboolean on_timeouts(gint fd, GIOCondition what, gpointer t)
 {
 	struct twheel_event events[64];

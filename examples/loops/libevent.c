@@ -17,7 +17,7 @@
 static struct event_base *base;
 static unsigned int beats, idle;
 
-/* Read some events. The loop calls again while the descriptor is readable. */
+/* Read events. The loop calls this again while events are unread. */
 static void on_timeouts(evutil_socket_t fd, short what, void *t)
 {
 	struct twheel_event events[64];

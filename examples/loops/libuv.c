@@ -16,7 +16,7 @@
 
 static unsigned int beats, idle;
 
-/* Read some events. The loop calls again while the descriptor is readable. */
+/* Read events. The loop calls this again while events are unread. */
 static void on_timeouts(uv_poll_t *poll, int status, int what)
 {
 	struct twheel_event events[64];

@@ -7,9 +7,10 @@
  * socket. A packet refreshes the timer by a store. The session's descriptor is in
  * the broker's epoll set, so that an expiry wakes the loop.
  *
- * The broker clears the number of the socket before it calls keepalive__remove().
- * So last_msg_in keeps the id as ~id, which is negative, unlike a time. The broker
- * reads that field in bridges only, and bridges have no timer.
+ * The broker clears the number of the socket before it calls keepalive__remove(),
+ * so the id of the timer has to be kept elsewhere. It is in the field last_msg_in, as
+ * ~id, which is negative and so differs from a time. The broker reads this field of
+ * bridges only, and bridges have no timer.
  */
 #include "config.h"
 
@@ -45,9 +46,9 @@ static __u64 timeout_ns(const struct mosquitto *context)
 }
 
 /*
- * Open the session, and add its descriptor to the broker's epoll set. The loop wakes
- * up for it, finds neither a client nor a listener, and begins the next round, with
- * keepalive__check().
+ * Open the session, and add its descriptor to the broker's epoll set. When the descriptor
+ * is readable the loop wakes up, finds neither a client nor a listener for it, and begins
+ * its next round, which calls keepalive__check().
  */
 static void open_wheel(void)
 {
@@ -69,7 +70,7 @@ static void open_wheel(void)
 	exit(1);
 }
 
-/* Start a timer, also if the last connection with this number left it pending. */
+/* Start a timer, which an earlier connection with this number may have left pending. */
 static int start_timer(struct mosquitto *context)
 {
 	__u64 id = (__u64)context->sock;
@@ -83,8 +84,9 @@ static int start_timer(struct mosquitto *context)
 }
 
 /*
- * Start timers of connections that sent no CONNECT yet. They have a keepalive, but
- * the broker does not call keepalive__add(). They are the last in its table of sockets.
+ * Start the timers of new connections, which have a default keepalive, but for which the
+ * broker calls keepalive__add() only after CONNECT. New connections are the last ones in
+ * the broker's table of sockets.
  */
 static void start_new_timers(void)
 {

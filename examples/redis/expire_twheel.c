@@ -6,32 +6,34 @@
  * /dev/twheel or, without that device, in the process. Sampling continues. It finds keys
  * without a timer, and keys that are late because the clock was set.
  *
- * The entry of db->expires has the timer's id, behind the TTL. An array has the hash of
- * the key for each id, which leads to one bucket of the dictionary, and so to the entry
- * with the id. No pointer leads into a database, because databases change:
+ * The entry of a key in db->expires has the timer's id after the TTL. An array has for
+ * each id the hash of the key, which leads to a bucket of the dictionary, and so to the
+ * entry with the id. There are no pointers into a database, because databases change:
  *
  * - Active defragmentation, SWAPDB and the end of a load into new databases move keys
  *   without a call of this file.
- * - FLUSHALL and a reload drop whole dictionaries, ASYNC in a thread. sweep() finds
- *   their ids, a few at a time.
+ * - FLUSHALL and a reload drop whole dictionaries, with ASYNC in another thread. sweep()
+ *   finds the ids of dropped keys, a few at a time.
  * - EXPIRE to a later time is a store into the word of the id. EXPIRE to an earlier
  *   time, or of a new key, is a start, which waits for the next batch.
  * - DEL, PERSIST, SET, RENAME and an eviction remove the entry, and stop its timer by a
  *   store. COPY, RESTORE, MOVE and a load create entries.
- * - A child that saves has neither words nor timers. Its removals stop no timer.
+ * - A child process that saves has neither words nor timers, so keys that it removes do
+ *   not stop timers.
  * - A replica leaves its events unread until it becomes a master. The same is true
  *   during a load, CLIENT PAUSE, and DEBUG SET-ACTIVE-EXPIRE 0.
  *
- * TTLs are on the wall clock, and timers are not. A timer that is early after the clock
- * was set is started again. A key that is late is left to sampling.
+ * TTLs are on the wall clock, and timers are on CLOCK_MONOTONIC. If the wall clock was set
+ * back, a timer expires too early, and is started again. If it was set forward, sampling
+ * finds the keys that are late.
  *
- * All functions are called by the main thread, or with its lock.
+ * Only the main thread, or a thread that holds its lock, calls these functions.
  */
 #include "expire_twheel.h"
 
 #include <twheel.h>
 
-/* All keys of a tick expire in one wake-up. */
+/* Tick of the wheel. All keys of a tick expire in one wake-up of the loop. */
 #define TICK_NS		10000000
 #define TIMERS		1048576
 /* Limit of starts in a batch, and of events in a round of the loop. */
@@ -47,8 +49,8 @@
 static struct twheel *wheel;
 static struct twheel_batch *batch;
 /*
- * The hash of the key of each id. For an id that was given back, whose word is
- * TWHEEL_WORD_STOP, the next free id. 0 is not an id.
+ * The hash of the key of each id in use. A free id, whose word is TWHEEL_WORD_STOP, has the next
+ * free id in this place, or 0, which is not an id.
  */
 static __u64 *ids;
 static __u64 free_id, fresh_id = 1, swept_id, nr_ids;
@@ -68,7 +70,7 @@ static __u64 *id_of(dictEntry *de)
 	return (__u64 *)dictMetadata(de);
 }
 
-/* Returns a deadline after the millisecond @when of the wall clock. */
+/* Returns the deadline at which the millisecond @when of the wall clock is over. */
 static __u64 deadline(long long when)
 {
 	__u64 now = twheel_now();
@@ -117,7 +119,7 @@ static dictEntry *find(__u64 id, redisDb **db)
 	return NULL;
 }
 
-/* Returns whether this process has timers. A child does not map the words. */
+/* Returns whether this process has timers. A child process has no mapping of the words. */
 static int has_timers(void)
 {
 	return wheel && server.in_fork_child == CHILD_TYPE_NONE;
@@ -136,7 +138,10 @@ static void give_back(__u64 id)
 	taken--;
 }
 
-/* Give back some ids without a key, except during a load into databases not visible here. */
+/*
+ * Check @count ids, and give back those without a key. Do nothing during a load, whose new
+ * databases server.db does not have yet.
+ */
 static void sweep(int count)
 {
 	redisDb *db;
@@ -165,7 +170,7 @@ static int sweep_now_and_then(struct aeEventLoop *loop, long long timer, void *d
 	return SWEEP_MS;
 }
 
-/* Returns a free id. 0 if there is none: the key is left to sampling. */
+/* Returns a free id, or 0 if there is none. A key without an id is left to sampling. */
 static __u64 take_id(__u64 hash)
 {
 	__u64 id;
@@ -200,7 +205,7 @@ static void start_failed(__u64 id)
 	give_back(id);
 }
 
-/* Start timers for the deadlines in their words, unless their ids were given back. */
+/* Start the timers in @starts for the deadlines in their words, unless their ids are free again. */
 static void submit_starts(void)
 {
 	const struct twheel_op *op;
@@ -252,7 +257,7 @@ void expireTwheelSet(dict *d, dictEntry *de, long long when)
 	start(id);
 }
 
-/* Replaces dictDelete(). */
+/* Replaces dictDelete() for db->expires, and stops the timer of the entry. */
 int expireTwheelDelete(dict *d, const void *key)
 {
 	dictEntry *de = dictUnlink(d, key);
@@ -281,7 +286,7 @@ static void expired(__u64 id, long long now)
 	}
 }
 
-/* Expire some keys. Unread events keep the descriptor readable for the next round. */
+/* Expire up to BATCH keys. If more events are unread, the next round of the loop reads them. */
 static void expire_keys(void)
 {
 	struct twheel_event events[BATCH];
@@ -343,7 +348,7 @@ void expireTwheelStart(void)
 		submit_starts();
 }
 
-/* Called before the first key exists. */
+/* Called before the first key exists, because the type of db->expires changes here. */
 void expireTwheelInit(void)
 {
 	const char *timers = getenv("REDIS_TWHEEL_TIMERS");

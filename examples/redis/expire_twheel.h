@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions that server.c and db.c of Redis call, and one in expire.c of Redis that
- * expire_twheel.c calls
+ * Functions of expire_twheel.c that server.c and db.c of Redis call, and a function of expire.c
+ * of Redis that expire_twheel.c calls
  */
 #ifndef EXPIRE_TWHEEL_H
 #define EXPIRE_TWHEEL_H

@@ -10,7 +10,7 @@
 using namespace std::chrono_literals;
 using libtwheel::time_point;
 
-/* A coroutine that nobody waits for. It is gone when it returns. */
+/* A coroutine that no other coroutine waits for. Its frame is freed when it returns. */
 struct task {
 	struct promise_type {
 		task get_return_object() { return {}; }
@@ -23,7 +23,7 @@ struct task {
 
 class scheduler {
 public:
-	/* What a coroutine waits for. It is in the frame of the coroutine, so nothing is allocated. */
+	/* An object for co_await. It is in the frame of the coroutine, so nothing is allocated. */
 	class sleep {
 	public:
 		sleep(scheduler &s, time_point end) : timer_(s.wheel_, this), end_(end) {}

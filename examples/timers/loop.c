@@ -37,7 +37,7 @@ static void start_again(struct handle *handle, uint64_t timeout)
 {
 	uint64_t deadline = handle->loop->now + timeout;
 
-	/* A push would be faster, but a timer that is pushed may precede others of its deadline. */
+	/* A push would be faster, but would not keep the order of timers with the same deadline. */
 	twheel_timer_stop(handle->loop->wheel, &handle->timer);
 	twheel_timer_start(handle->loop->wheel, &handle->timer,
 			   deadline < timeout ? TWHEEL_TIMERS_NEVER : deadline);
@@ -73,7 +73,7 @@ static void timer_stop(struct handle *handle)
 	twheel_timer_stop(handle->loop->wheel, &handle->timer);
 }
 
-/* Returns for how many milliseconds the loop may sleep, or -1 without a timer. */
+/* Returns the number of milliseconds that the loop may sleep, -1 if no timer is pending. */
 static int backend_timeout(struct loop *loop)
 {
 	uint64_t next = twheel_timers_next(loop->wheel);
@@ -91,7 +91,7 @@ static void run_timers(struct loop *loop)
 	twheel_timers_advance(loop->wheel, loop->now, UINT_MAX);
 }
 
-/* Run until no timer is pending. A loop with descriptors polls them here. */
+/* Run until no timer is pending. A loop with descriptors passes them to poll() here. */
 static void loop_run(struct loop *loop)
 {
 	int timeout;

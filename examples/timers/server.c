@@ -34,7 +34,7 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
 }
 
-/* Wait for other events of a descriptor. @c is NULL for the server's own one. */
+/* Set the events of a descriptor that the loop waits for. @c is NULL for the listening socket. */
 static bool watch(int op, int fd, uint32_t events, struct connection *c)
 {
 	struct epoll_event event = { .events = events, .data.ptr = c };
@@ -56,7 +56,7 @@ static void on_retry(struct twheel_timer *timer)
 	watch(EPOLL_CTL_MOD, server, EPOLLIN, NULL);
 }
 
-/* Accept a connection. Without a descriptor for it, leave it waiting for a while. */
+/* Accept a connection. If that fails, as without a free descriptor, try again after RETRY_MS. */
 static void accept_one(void)
 {
 	static struct twheel_timer retry = { .fn = on_retry };
@@ -80,8 +80,9 @@ static void accept_one(void)
 }
 
 /*
- * Receive data, or send the rest of the data that was received before. A client that does
- * not read has to read before it is heard again. Return false if the connection is over.
+ * Receive data and send it back, or send the rest of the data that was received before. The server
+ * receives no more from a client until the client has read its answers. Returns false if the
+ * connection is over.
  */
 static bool echo(struct connection *c)
 {

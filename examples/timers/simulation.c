@@ -2,8 +2,8 @@
 /*
  * Virtual time: a queue with one clerk, for a year of simulated minutes
  *
- * The clock advances to twheel_timers_next(). Events of one minute happen in the order of
- * their starts, so each run is the same.
+ * The clock jumps to the time that twheel_timers_next() returns. Timers of the same minute expire
+ * in the order of their starts, so each run has the same result.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The wheel for timers without one of their own */
+/* Create the default wheel, for timers that are set up without a wheel */
 #include <linux/init.h>
 #include <linux/time64.h>
 
@@ -16,5 +16,5 @@ static int __init twheel_init(void)
 	       twheel_wheel_create_default(&config);
 }
 
-/* Other initcalls may start timers. */
+/* An early initcall, because other initcalls may start timers. */
 core_initcall(twheel_init);

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-"""change.py OURS FILE NAME...: put functions of OURS in place of those of FILE
+"""change.py OURS FILE NAME...: replace functions of FILE by functions of OURS
 
-A function is known by its name, and ends with its last brace. NAME replaces the function of
-FILE by that of OURS, +NAME adds it before the first function that is replaced, and -NAME removes
-it from FILE.
+NAME replaces the function of that name in FILE. +NAME adds a function of OURS before the next
+function that is replaced. -NAME removes a function from FILE. A function ends with its last brace.
 """
 import re
 import sys
 
 
 def find(text, name):
-    """Returns where the definition of a function begins and ends."""
+    """Return the places in the text at which the definition of a function begins and ends."""
     for match in re.finditer(r'^(?:[\w][^\n;{}()]*\n?)?[^\n;{}()]*\b%s\s*\(' % re.escape(name), text, re.M):
         at, depth = match.end(), 1
         while depth:

@@ -26,8 +26,8 @@ logged() {
 	"${@:2}" >"$dir/$1.log" 2>&1 || { tail -n 30 "$dir/$1.log" >&2; die "$1 failed, see $dir/$1.log"; }
 }
 
-# both CHANGE BUILD: make the tree $dir/stock, built by the function BUILD, and the tree
-# $dir/wheel, changed by the function CHANGE before it is built.
+# both CHANGE BUILD: make two copies of the sources, and build them by the function BUILD. $dir/stock
+# is unchanged. The function CHANGE edits $dir/wheel before the build.
 both() {
 	local how
 	mkdir -p "$dir"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Functions of ev.c of libev: see libev.h */
 
-/* A timer of libev is due when the clock is past its deadline. */
+/*
+ * Queue the callbacks of the timers that are due. For libev a timer is due after its deadline, for
+ * the wheel at its deadline, hence the - 1.
+ */
 inline_size void timers_reify(EV_P)
 {
 	struct twheel_timer *timer;
@@ -40,7 +43,7 @@ void ev_timer_start(EV_P_ ev_timer *w) EV_NOEXCEPT
 		return;
 	ev_at(w) += mn_now;
 	ev_start(EV_A_(W)w, 1);
-	/* ev_timer_init() does not know the member. */
+	/* Initialize the member here, because the macro ev_timer_init() does not. */
 	twheel_timer_init(&w->wheel_timer, NULL);
 	twheel_timer_start(timers, &w->wheel_timer, timers_ns(ev_at(w)));
 }

@@ -2,9 +2,9 @@
 /*
  * The relative timers of libev on <twheel_timer.h>, for ev.c of libev
  *
- * The wheel is in the place of the heap in struct ev_loop. Periodic watchers keep their heap. An
- * ev_timer has a struct twheel_timer in addition. libev has times in seconds with a fraction,
- * and the wheel has times in nanoseconds.
+ * A wheel replaces the heap of timers in struct ev_loop. Periodic watchers keep their heap. An
+ * ev_timer has a struct twheel_timer in addition. Times of libev are floating-point seconds, and
+ * times of the wheel are nanoseconds.
  */
 #include "twheel_timer.c"
 
@@ -12,7 +12,7 @@ static inline uint64_t timers_ns(ev_tstamp at)
 {
 	if (at <= 0)
 		return 0;
-	/* 285 years */
+	/* Times beyond 285 years would overflow, and count as never. */
 	return at < 9e9 ? (uint64_t)(int64_t)(at * 1e9) : TWHEEL_TIMERS_NEVER;
 }
 
@@ -32,7 +32,7 @@ static inline ev_timer *timers_each(struct twheel_timers *w, const ev_timer *aft
 	return timer ? twheel_timer_container(timer, ev_timer, wheel_timer) : NULL;
 }
 
-/* Returns how long the loop may sleep. */
+/* Returns the time that the loop may sleep, in seconds. */
 static inline ev_tstamp timers_wait(struct twheel_timers *w, ev_tstamp mn_now)
 {
 	uint64_t next = twheel_timers_next(w), now = timers_ns(mn_now);

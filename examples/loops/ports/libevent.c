@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Two functions of event.c of libevent: see libevent.h */
+/* Functions that replace two functions of event.c of libevent: see libevent.h */
 
 static int timeout_next(struct event_base *base, struct timeval **tv_p)
 {

@@ -2,9 +2,9 @@
 /*
  * The timeouts of libevent on <twheel_timer.h>, for event.c of libevent
  *
- * event_wheel_NAME_() is in the place of min_heap_NAME_(). Times are in microseconds, as in a
- * struct timeval. A struct event has a struct twheel_timer in addition. Common timeouts
- * stay as they are.
+ * event_wheel_NAME_() replaces min_heap_NAME_(). Times are in microseconds, as in a struct timeval.
+ * A struct event has a struct twheel_timer in addition. Common timeouts of libevent, which have a
+ * queue for each length, are not changed.
  */
 
 static inline uint64_t event_wheel_us_(const struct timeval *tv)
@@ -50,7 +50,7 @@ static inline void event_wheel_erase_(struct event_base *base, struct event *ev)
 	twheel_timer_stop(base->timewheel, &ev->ev_wheel);
 }
 
-/* A wheel allocates nothing. */
+/* A wheel allocates nothing for its timers, so there is no room to reserve. */
 static inline int event_wheel_size_(struct event_base *base)
 {
 	(void)base;
@@ -63,7 +63,10 @@ static inline int event_wheel_reserve_(struct event_base *base, int size)
 	return size - size;
 }
 
-/* Another thread wakes the loop up if the loop has to sleep less than before. */
+/*
+ * Returns whether a thread that added the event must wake up the loop, because the loop sleeps for
+ * too long otherwise.
+ */
 static inline int event_wheel_elt_is_top_(const struct event *ev)
 {
 	struct event_base *base = ev->ev_base;

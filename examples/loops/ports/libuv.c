@@ -2,10 +2,10 @@
 /*
  * The timers of libuv on <twheel_timer.h>, for src/timer.c of libuv
  *
- * The wheel is in the place of the heap in uv_loop_t. A uv_timer_t has a struct twheel_timer
- * instead of the heap's links, the deadline and the number of the start, so both have their
- * sizes of before. libuv's rules hold: a timeout of 0 expires in the next iteration, timers of
- * one deadline in the order of their starts, and a callback may start and stop all timers.
+ * A wheel replaces the heap in uv_loop_t. In uv_timer_t, a struct twheel_timer replaces the heap's
+ * links, the deadline and the number of the start, so the sizes of both structures do not change.
+ * The rules of libuv still apply: a timeout of 0 expires in the next iteration, timers with the
+ * same deadline expire in the order of their starts, and a callback may start and stop any timer.
  */
 
 static struct twheel_timers *uv__wheel(const uv_loop_t *loop)

@@ -2,8 +2,8 @@
 /*
  * Timeouts of 0 in libuv: zero [ROUNDS]
  *
- * A callback that starts its timer for a timeout of 0 is called once in each iteration, and
- * other handles have their turn in between.
+ * Check that a callback that starts its own timer for a timeout of 0 is called once in each
+ * iteration of the loop, so that other handles are not kept waiting.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The schemes of the kernel, by their names */
+/* The names of the schemes that the kernel has, for the suites that test all schemes */
 #ifdef WHEEL
 WHEEL(hier)
 #undef WHEEL
