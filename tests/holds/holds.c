@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * States of a wheel that make operations under a lock long
+ * Prepare states of a wheel in which operations under a lock take long
  *
- * insmod prepares one state after the other, on one kind of wheel after the other, and
- * calls twheel in each of them. tests/holds/meter.h measures the locks. With hotplug=1
- * a CPU with very many timers goes offline instead, and comes back. Results are lines of
- * KTAP in the kernel log.
+ * insmod prepares each state on each kind of wheel, and calls twheel in that state, while
+ * tests/holds/meter.h measures how long the locks are held. With hotplug=1, a CPU with very many
+ * timers goes offline instead, and comes back. Results are lines of KTAP in the kernel log.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -26,7 +25,7 @@
 #define HOLDS_HOUR	(3600 * HOLDS_SEC)
 #define HOLDS_BATCH	64
 #define HOLDS_NEAR	100
-/* How late one of them may be, beside the batch that is being moved. */
+/* Maximum lateness of a timer of @near while its CPU goes offline and hands its timers on */
 #define HOLDS_LATE	(6 * HOLDS_MSEC)
 
 static unsigned int nr = 1000000;
@@ -43,8 +42,8 @@ MODULE_PARM_DESC(near, "number of timers that are due every millisecond meanwhil
 
 static struct twheel *wheel;
 static struct twheel_timer *timers;
-static struct twheel_asked_timer *asked;	/* as many, with stored deadlines */
-static u64 stored;				/* deadline stored for all of @asked */
+static struct twheel_asked_timer *asked;	/* timers that the wheel asks for deadlines */
+static u64 stored;				/* deadline of all timers of @asked */
 static u64 tick_ns;
 static unsigned int cases;
 static unsigned int expired;
@@ -56,13 +55,13 @@ static struct twheel_config configs[] = {
 	{ .name = "hashed", .scheme = TWHEEL_HASHED, .doze = 2 },
 };
 
-/* Count an expiry. Not atomic: the timers of a case are all on one CPU. */
+/* Count an expiry. Not atomic, because all timers of a case are on one CPU. */
 static void holds_expired(struct twheel_timer *timer)
 {
 	WRITE_ONCE(expired, expired + 1);
 }
 
-/* A timer that is due again and again */
+/* A timer that is due every millisecond, and records the longest lateness */
 struct holds_near {
 	struct twheel_timer timer;
 	ktime_t deadline;
@@ -113,7 +112,7 @@ static void stop_all(void)
 	}
 }
 
-/* One operation of each kind, with a base that sleeps and one that does not. */
+/* Call each operation twice, the second time after a pause, in which the base goes to sleep. */
 static void call_each(void)
 {
 	struct twheel_timer *timer = timers;
@@ -137,7 +136,10 @@ static void call_each(void)
 	twheel_stop_sync(timer);
 }
 
-/* Fill and empty each slot of each level. A far timer keeps the wheel from starting anew. */
+/*
+ * Fill and empty each slot of each level. Another timer remains pending, so that the wheel does not
+ * become empty, and does not start anew.
+ */
 static void empty_slots(void)
 {
 	struct twheel_timer *timer = &timers[1];
@@ -174,8 +176,8 @@ static void one_tick(void)
 }
 
 /*
- * Start all timers for one deadline, and refresh all of them, so that at the first deadline the
- * wheel has to move each timer of a slot.
+ * Start all timers for one deadline, and refresh all of them. So at the first deadline the wheel
+ * has to move all timers of one slot.
  */
 static void refreshed_slot(void)
 {
@@ -200,8 +202,9 @@ static const struct twheel_source source = {
 };
 
 /*
- * Start all timers for one deadline, and delay all of them by a single store, so that at the first
- * deadline the wheel has to ask for the deadline of each timer of a slot, and to move the timer.
+ * Start all timers for one deadline, and delay all of them by a single store. So at the first
+ * deadline the wheel has to ask for the deadlines of all timers of one slot, and to move the
+ * timers.
  */
 static void stored_slot(void)
 {
@@ -263,7 +266,7 @@ static void holds_states(const struct twheel_config *config)
 	holds_result(true, config->name);
 }
 
-/* Only this CPU has slots afterwards. */
+/* Start all timers on this CPU. No other CPU has slots of the wheel then. */
 static long start_on_this_cpu(void *arg)
 {
 	unsigned int i;
@@ -281,7 +284,10 @@ static long start_on_this_cpu(void *arg)
 	return 0;
 }
 
-/* @everywhere: another CPU has slots to which timers move. */
+/*
+ * Let the CPU of all timers go offline and come back. @everywhere: CPU 0 has slots, so the timers
+ * move there. Otherwise no other CPU has slots.
+ */
 static void holds_hotplug(struct twheel_config *config, bool everywhere)
 {
 	unsigned int cpu = cpumask_last(cpu_online_mask), i;
@@ -296,7 +302,7 @@ static void holds_hotplug(struct twheel_config *config, bool everywhere)
 	msleep(100);
 	pr_info("# figures: %s%s, %llu us late\n", config->name, everywhere ? "" : ", one base",
 		div_u64(longest_late, NSEC_PER_USEC));
-	/* A tick of a hashed wheel also visits timers that are not due. */
+	/* A tick of a hashed wheel also visits timers that are not due, so timers may be late. */
 	holds_result(ok && (config->scheme == TWHEEL_HASHED || longest_late < HOLDS_LATE),
 		     "timers are not late while their CPU goes offline");
 	for (i = 0; i < nr_near; i++)

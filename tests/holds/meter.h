@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Measures for how long a module holds its locks, and has interrupts off
+ * Measure for how long a module holds its locks, and has interrupts off
  *
- * Included before each source file of the twheel.ko that tests/vm/build makes for
- * stock-6.12-meter. It replaces the kernel's macros and functions for locks. On a machine
- * that counts instructions, a nanosecond is an instruction. A reading of the clock is
- * some 60 of them.
+ * tests/vm/build includes this file before each source file of the twheel.ko that it makes for
+ * stock-6.12-meter. It replaces the kernel's macros and functions for locks. On a machine that
+ * counts instructions, a nanosecond is an instruction. Reading the clock takes about 60 ns.
  *
- * Writing to /sys/module/twheel/parameters/holds prints a line for each place that takes a
- * lock, and begins again:
+ * Writing to /sys/module/twheel/parameters/holds prints a line for each place in the sources
+ * that takes a lock, and sets the times to 0:
  *
  *	holds: twheel_lock_base &base->lock held 1234 irqs off 1250
  */
@@ -29,7 +28,7 @@
 #define METER_CPUS	64
 #define METER_DEPTH	8
 
-/* A place that takes a lock or turns interrupts off */
+/* A place in the sources that takes a lock or turns interrupts off */
 struct meter_place {
 	const char *function;
 	const char *what;
@@ -40,7 +39,7 @@ struct meter_place {
 };
 
 /*
- * What a CPU holds. An interrupt uses the entries behind the entries of the code that it
+ * The locks that a CPU holds. An interrupt uses the entries after those of the code that it
  * interrupts.
  */
 struct meter_cpu {
@@ -50,11 +49,11 @@ struct meter_cpu {
 		struct meter_place *place;
 		u64 since;
 	} held[METER_DEPTH];
-	struct meter_place *off_place;	/* where interrupts were turned off, or NULL */
+	struct meter_place *off_place;	/* place that turned interrupts off, NULL if they are on */
 	u64 off_since;
 };
 
-/* Weak: each source file has this definition, and the module one variable. */
+/* Weak, so that the module has one variable although each source file has this definition. */
 struct meter_cpu meter_cpus[METER_CPUS] __weak;
 struct meter_place *meter_places __weak;
 
@@ -118,7 +117,7 @@ static inline void meter_irqs_on(void)
 #define METER_PLACE(what_it_is)						\
 	static struct meter_place __place = { .function = __func__, .what = what_it_is }
 
-/* The kernel's own, under other names. */
+/* The kernel's own functions and macros, which the macros below replace, under other names */
 static __always_inline void meter_spin_lock(spinlock_t *lock) { spin_lock(lock); }
 static __always_inline void meter_spin_unlock(spinlock_t *lock) { spin_unlock(lock); }
 static __always_inline void meter_spin_lock_bh(spinlock_t *lock) { spin_lock_bh(lock); }
@@ -132,7 +131,7 @@ static __always_inline void meter_local_irq_enable(void) { local_irq_enable(); }
 	meter_lock(lock, &__place);					\
 } while (0)
 
-/* @was_off: interrupts were off before. */
+/* Like METER_LOCK(), and measure interrupts that are off unless they were before (@was_off). */
 #define METER_LOCK_IRQ(take, lock, was_off) do {			\
 	METER_PLACE(#lock);						\
 	bool __off = was_off;						\
@@ -191,7 +190,7 @@ static __always_inline void meter_local_irq_enable(void) { local_irq_enable(); }
 	meter_local_irq_enable();					\
 } while (0)
 
-/* Only the main source file of twheel.ko is compiled with this. */
+/* The parameter is in the main source file of twheel.ko, the only one with TWHEEL_VERSION. */
 #ifdef TWHEEL_VERSION
 static int meter_print(const char *value, const struct kernel_param *param)
 {

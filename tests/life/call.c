@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The steps of a life: each is a call whose result starts.c judges
+ * The steps of a life: each step is a call whose result starts.c judges
  *
- * The lock of the records is held before and after a call, not during it.
+ * life_lock() protects the records of starts. A step holds it before and after its call, but not
+ * during the call, so that calls of threads overlap.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +24,7 @@
 #include "uapi_tables.h"
 
 #define PAGE		((size_t)sysconf(_SC_PAGESIZE))
-/* Most lateness of a timer, on a machine that has other work. */
+/* A timer that is this late is lost, however busy the machine is. */
 #define PATIENCE	(60 * SECOND)
 #define IS_VIRTUAL	(self.plan->kind->virtual)
 #define IS_ALONE	(self.plan->kind->threads == 1)
@@ -54,13 +55,13 @@ static struct oracle_call_of begin_call(struct session *s)
 	return call;
 }
 
-/* Returns a session's index, for messages. */
+/* Returns the index of a session, for messages. */
 static int nr_of(const struct session *s)
 {
 	return s - life->sessions;
 }
 
-/* Memory of arguments. A page that is absent follows the page of PLACE_END. */
+/* Pages for arguments, where a page that cannot be accessed follows each page that can. */
 
 static char *pages_of[THREADS];
 
@@ -79,7 +80,7 @@ static char *end_of_page(bool read_only)
 	return pages + (read_only ? 3 : 1) * PAGE;
 }
 
-/* Put an argument where the step says, and return its address for the call. */
+/* Put an argument into the memory that the step chooses, and return its address for the call. */
 static void *put(const struct step *step, void *from, size_t size)
 {
 	char *end = end_of_page(step->place == PLACE_READ_ONLY);
@@ -116,7 +117,7 @@ static bool is_bad(const struct step *step)
 	return step->place > PLACE_END;
 }
 
-/* Returns whether a call failed with EFAULT. Fails unless memory of the call is bad. */
+/* Returns whether a call failed with EFAULT. Ends the test if all memory of the call is good. */
 static bool is_fault(const struct step *step, long ret)
 {
 	if (ret == -EFAULT && !is_bad(step) && !step->refused)
@@ -124,7 +125,7 @@ static bool is_fault(const struct step *step, long ret)
 	return ret == -EFAULT;
 }
 
-/* Ids. Thread 0 alone has the ids of all tasks. */
+/* Ids. Each thread has its own ids. If there is one thread, it has the ids of all threads. */
 
 static struct oracle_id *own_of(struct session *s, const struct step *step)
 {
@@ -147,18 +148,18 @@ static bool has_word(const struct oracle_session *os, u64 id)
 
 /* A start or a stop */
 struct planned {
-	struct oracle_start *t;		/* the start, NULL for a stop */
-	struct oracle_id *own;		/* its id, or NULL */
+	struct oracle_start *t;		/* record of the start, NULL for a stop */
+	struct oracle_id *own;		/* record of the id, NULL if several threads use the id */
 	struct twheel_op in;
-	bool invalid;			/* the call must fail */
-	struct oracle_store *store;	/* store of the library before the call, or NULL */
-	u64 word;			/* the word before it */
-	long ret;			/* result */
+	bool invalid;			/* the call must fail with EINVAL */
+	struct oracle_store *store;	/* store into the word that the library makes, or NULL */
+	u64 word;			/* value of the word before the call */
+	long ret;			/* result of the call */
 };
 
 /*
- * Note the store with which a start of the library begins. It may happen at any time until the
- * call returns, and library_has_stored() notes this end.
+ * Note the store into the word with which a start of the library begins. The store may happen at
+ * any time until the call returns, so library_has_stored() notes when that is.
  */
 static void library_stores(struct session *s, struct planned *p)
 {
@@ -174,7 +175,10 @@ static void library_stores(struct session *s, struct planned *p)
 	oracle_stored(own, oracle_now(), ~0ULL, word, true);
 }
 
-/* Check that a word is that of the last start that succeeded, or the one before the call. */
+/*
+ * Check that a word has the deadline of the last start of its id in @all that succeeded, or its
+ * value from before the call if none did.
+ */
 static void check_word_left(struct session *s, const struct planned *p, const struct planned *all,
 			    unsigned int nr)
 {
@@ -184,7 +188,7 @@ static void check_word_left(struct session *s, const struct planned *p, const st
 	for (q = all; q < all + nr; q++) {
 		if (q->own != p->own || !q->store || q->ret < 0)
 			continue;
-		/* The library has added the delay to a time that is not known. */
+		/* The library added the delay to the time of a moment that is not known. */
 		if (!IS_EXACT && !(q->in.flags & TWHEEL_START_ABS))
 			return;
 		word = q->store->word;
@@ -194,7 +198,7 @@ static void check_word_left(struct session *s, const struct planned *p, const st
 			    p->in.id, p->ret, is, word);
 }
 
-/* Check and note the words after a call with @nr starts and stops, whose results are in @all. */
+/* Check the words after a call with the @nr starts and stops in @all, and note when it returned. */
 static void library_has_stored(struct session *s, struct planned *all, unsigned int nr)
 {
 	struct planned *p;
@@ -211,8 +215,8 @@ static void library_has_stored(struct session *s, struct planned *all, unsigned 
 }
 
 /*
- * Make the arguments of a step, for a batch if it is a part of one. @library: for a function,
- * which has fewer arguments than the command. Records' lock held.
+ * Make the arguments of a start or a stop, alone or in a batch. @library: the step calls a function
+ * of libtwheel, which has fewer arguments than the ioctl. Called with life_lock() held.
  */
 static struct planned plan(struct session *s, const struct step *step, bool library)
 {
@@ -247,8 +251,8 @@ static struct planned plan(struct session *s, const struct step *step, bool libr
 	if (in->id & TWHEEL_ID_KERNEL && (in->id == TWHEEL_ID_ANY || step->count == 1)) {
 		in->id = TWHEEL_ID_ANY;
 		/*
-		 * The kernel chooses another id, perhaps the old one, so the old start is unknown.
-		 * In a batch the new id is unknown, too.
+		 * The kernel chooses an id, which may be the old one, so what becomes of the old
+		 * start is unknown. In a batch the new id is unknown, too.
 		 */
 		if (step->part) {
 			p.own = NULL;
@@ -259,7 +263,7 @@ static struct planned plan(struct session *s, const struct step *step, bool libr
 	}
 	p.invalid = in->flags & ~TWHEEL_START_ABS || in->reserved || in->period_ns >> 63 ||
 		    in->expires_ns >> 63 || is_invalid_id(&s->os, in->id);
-	/* While events are unread, starts with past deadlines have no order. */
+	/* check_order() expects starts with past deadlines in order, unless events are unread. */
 	if (IS_VIRTUAL && IS_ALONE && !host_readable(s->t))
 		s->past_at = oracle_now();
 	p.t = oracle_new_start(&s->os, p.own, in);
@@ -269,7 +273,7 @@ static struct planned plan(struct session *s, const struct step *step, bool libr
 	return p;
 }
 
-/* Check that a session whose single start was refused has as many timers as it may have. */
+/* Check that a session that refused a start with ENOSPC has as many timers as it may have. */
 static void check_limit(struct session *s)
 {
 	struct twheel_stats stats;
@@ -280,7 +284,7 @@ static void check_limit(struct session *s)
 			    s->os.max_timers);
 }
 
-/* Judge the result of a start or stop. Records' lock held. */
+/* Judge the result of a start or stop. Called with life_lock() held. */
 static void judge(struct session *s, const struct planned *p, u64 id, long ret,
 		  const struct oracle_call_of *call)
 {
@@ -441,7 +445,7 @@ static unsigned int do_submit(struct session *s, const struct step *step, unsign
 		  submit.failed);
 	CHECK("SUBMIT", ret, nr, EFAULT, ENOMEM);
 	oracle_check_memory(&call, ret);
-	/* A fault in the middle loses results only where a copy was made to fail. */
+	/* If a copy of results was made to fail, operations have results that nobody knows. */
 	if (is_fault(step, ret) && step->refused)
 		s->os.fuzzy = true;
 	if (ret >= 0 && ret < nr && IS_ALONE && !is_bad(step) && oracle_refusals() == call.failed)
@@ -473,7 +477,7 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 	nr = plan_batch(s, step, left, p, true);
 	if (!nr)
 		return 0;
-	/* A full batch is submitted at once. */
+	/* A batch of size @nr is full after the last operation, and submits itself. */
 	if (twheel_batch_new(s->t, nr + step->how % 2, &batch))
 		oracle_fail("no memory for a batch");
 	host_refuse(step->refused);
@@ -508,7 +512,7 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 		failed += op->result < 0;
 		if (op->result == -EFAULT)
 			s->os.fuzzy = true;
-		/* An operation that was not carried out has the error of the call. */
+		/* An operation that was not submitted has the error of the call. */
 		if (ret < 0 && op->result == ret && !p[i].invalid) {
 			if (p[i].t)
 				oracle_start_done(p[i].t, p[i].in.id, &call, -EINVAL);
@@ -526,8 +530,8 @@ static unsigned int do_batch(struct session *s, const struct step *step, unsigne
 }
 
 /*
- * Push a timer. twheel_push() returns 0 whether it stored the deadline or had to start the timer.
- * From the counters before and after it, work out what the start has returned.
+ * Push a timer. twheel_push() returns 0 whether it stored the deadline or started the timer again.
+ * If it started the timer, work out the result of the start from the session's counters.
  */
 static void do_push(struct session *s, const struct step *step)
 {
@@ -589,7 +593,7 @@ static void do_store(struct session *s, const struct step *step)
 		life_unlock();
 	}
 	twheel_refresh(s->t, own->id, word);
-	/* A full barrier that TSan knows: now all CPUs see the store. */
+	/* A full barrier, in a form that TSan understands: after it, all CPUs see the store. */
 	__atomic_fetch_add(&life->barrier, 1, __ATOMIC_SEQ_CST);
 	life_lock();
 	if (IS_VIRTUAL)
@@ -690,7 +694,7 @@ static void do_list(struct session *s, const struct step *step, bool drains)
 
 /* Events */
 
-/* Returns the time by which a timer must expire in spite of all stores, or 0: never. */
+/* Returns the time by which a timer must expire, whatever was stored. 0: it need not expire. */
 static u64 end_of(const struct session *s, const struct oracle_start *t)
 {
 	u64 end = max(t->high, t->done), word;
@@ -709,14 +713,14 @@ static u64 end_of(const struct session *s, const struct oracle_start *t)
 			end = max(end, t->own->stores[i - 1].from);
 		}
 	}
-	/* Where the clock stands still during a call, only a word costs a second tick. */
+	/* A timer is due within a tick. A word, or a clock that is not virtual, adds a tick. */
 	return end + (IS_VIRTUAL && !t->word ? 1 : 2) * s->tick_ns;
 }
 
 /*
  * Check that no timer is lost, after a read that returned all events. A timer must expire at most
- * @late ns after its deadline. A read that finds a later word starts the timer again, for the next
- * tick if the deadline in the word is over, too.
+ * @late ns after end_of(). A timer with a word may take two more ticks after the first such read,
+ * because a read that finds a later word starts the timer again, even if that word has passed.
  */
 static void check_none_late(const struct session *s, u64 late)
 {
@@ -737,8 +741,8 @@ static void check_none_late(const struct session *s, u64 late)
 }
 
 /*
- * Check the order of events. Timers that are started at a past deadline are due at the next tick,
- * in the order of their starts.
+ * Check the order of event @a and the next event @b. Timers with past deadlines are due at the next
+ * tick, and expire in the order of their starts.
  */
 static void check_order(const struct session *s, const struct twheel_event *a,
 			const struct twheel_event *b)
@@ -771,15 +775,15 @@ static void judge_events(struct session *s, const struct twheel_event *events, u
 }
 
 /*
- * Returns whether a read left no event. With words a read may return fewer events than there is
- * room for, because it starts timers again whose words are later.
+ * Returns whether a read with this @room left no event unread. With words, only a read without
+ * events shows that: a read may start timers with later words again, and so return fewer events.
  */
 static bool is_dry(const struct session *s, long ret, long room)
 {
 	return ret >= 0 && ret < (s->os.shared_ids ? 1 : room);
 }
 
-/* Read by the file's descriptor: into two pieces, without waiting, or waiting for a signal. */
+/* Read events by read(), which waits if @step says so, or by preadv2() into two buffers. */
 static long read_device(struct session *s, const struct step *step, struct twheel_event *events)
 {
 	size_t size = step->count * sizeof(*events), part = size / 2;
@@ -830,7 +834,7 @@ static long do_read(struct session *s, const struct step *step)
 	return ret;
 }
 
-/* Returns for how long a step sleeps or waits. Virtual pauses may be long. */
+/* Returns the time that a step sleeps or waits. It may be long if the clock is virtual. */
 static u64 pause_of(const struct step *step)
 {
 	if (!IS_VIRTUAL)
@@ -855,7 +859,7 @@ static void do_wait(struct session *s, const struct step *step)
 		oracle_fail("a wait ends for no signal");
 	if (!ret && end < call.at + timeout)
 		oracle_fail("a wait for %llu ns ends after %llu", timeout, end - call.at);
-	/* Where time passes only while the program sleeps, it cannot sleep too long. */
+	/* A virtual clock moves only in the wait, which must end exactly at the timeout. */
 	if (IS_EXACT && end > call.at + timeout)
 		oracle_fail("a wait for %llu ns takes %llu", timeout, end - call.at);
 	judge_events(s, events, max(ret, 0L), &call);
@@ -864,7 +868,10 @@ static void do_wait(struct session *s, const struct step *step)
 	life_unlock();
 }
 
-/* Check that the descriptor is readable while an event is unread, and in the end only then. */
+/*
+ * Check that the descriptor is readable if an event is unread. With a virtual clock, check that it
+ * is readable only then.
+ */
 static void do_poll(struct session *s, const struct step *step)
 {
 	struct twheel_stats stats;
@@ -943,7 +950,7 @@ union argument {
 	u64 words[32];
 };
 
-/* Check that a command with a reserved field that is not 0, or an unknown flag, changes nothing. */
+/* Check that a command fails if a reserved field is not 0, or if it has an unknown flag. */
 static void do_wrong(struct session *s, const struct step *step)
 {
 	static const struct { const char *name; u32 command, offset, size; u64 known; } zeroes[] = {
@@ -982,7 +989,7 @@ static void do_wrong(struct session *s, const struct step *step)
 		oracle_fail("%s: bit %#llx is taken: %ld", zeroes[nr].name, bit, ret);
 }
 
-/* Pass random bytes as the argument of a random command, in a session of its own. */
+/* Pass random bytes to a command, in a session of its own. Check its errors and the counters. */
 static void do_spoilt(const struct step *step)
 {
 	static const struct { const char *name; u64 number; u32 size, value; } commands[] = {
@@ -1053,13 +1060,13 @@ static void do_swarm(const struct step *step)
 	life_close(t, setup.flags);
 }
 
-/* Fork. The child has the descriptor, but not the words, and reads events. */
+/* Fork. The child has no mapping of the words. It opens the descriptor again, reads and lists. */
 static void do_fork(struct session *s, const struct step *step)
 {
 	struct twheel *t;
 	pid_t pid;
 
-	/* A child of a session in the process has a copy of it. */
+	/* After fork() a session in the process exists twice, and the copy is of no interest. */
 	if (twheel_backend(s->t) == TWHEEL_BACKEND_PROCESS)
 		return;
 	pid = fork();
@@ -1086,7 +1093,10 @@ static void read_all(const char *path, size_t size)
 	close(fd);
 }
 
-/* Check in /proc/twheel that each start on a wheel, and on a CPU, has ended or is pending. */
+/*
+ * Check in /proc/twheel that the counters of each wheel and CPU add up: each started timer expired,
+ * was stopped, or is pending.
+ */
 static void check_balance(size_t piece)
 {
 	unsigned long long value, started = 0, expired = 0, stopped = 0;
@@ -1112,7 +1122,7 @@ static void check_balance(size_t piece)
 	fclose(file);
 }
 
-/* Watch the descriptor, and let the watch end in one of two ways. */
+/* Watch the descriptor with epoll. End the watch by EPOLL_CTL_DEL, or by closing the epoll. */
 static void watch(int fd, bool deletes)
 {
 	struct epoll_event event = { .events = EPOLLIN | (deletes ? EPOLLET : EPOLLONESHOT) };
@@ -1125,7 +1135,7 @@ static void watch(int fd, bool deletes)
 	close(epoll);
 }
 
-/* Map the words once more, in a wrong way or with a part that is taken away. */
+/* Map the words again. Check that wrong mappings are refused, and damage a right mapping. */
 static void spoil_words(const struct session *s, const struct step *step)
 {
 	size_t size = (s->os.shared_ids * sizeof(u64) + PAGE - 1) & ~(PAGE - 1), part = PAGE;
@@ -1171,7 +1181,10 @@ static void do_look(struct session *s, const struct step *step)
 		spoil_words(s, step);
 }
 
-/* Do a step, and the operations that follow if it is a batch. Returns their number. */
+/*
+ * Do a step. If it is a batch, its operations are the next of the @left steps that follow. Returns
+ * the number of these operations.
+ */
 unsigned int call_step(const struct step *step, unsigned int left)
 {
 	struct session *s = &life->sessions[step->session];
@@ -1240,7 +1253,7 @@ unsigned int call_step(const struct step *step, unsigned int left)
 	return 0;
 }
 
-/* Returns whether a timer is due soon, and should be waited for. */
+/* Returns whether a timer of the session must expire within the next 100 ms. */
 static bool expects_one(const struct session *s)
 {
 	const struct oracle_start *t;
@@ -1256,7 +1269,7 @@ static bool expects_one(const struct session *s)
 
 /*
  * End the life of a session: wait for the timers that are due soon, and drain the others. Check
- * that each start ended in one way, and that the counters say so.
+ * that each start has ended, and that the counters agree with the records.
  */
 void call_settle(struct session *s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One life: its sessions, its threads, its failure */
+/* Run one life: open its sessions, run its threads, and record a failure */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 struct life *life;
 __thread struct task self = { .nth = -1 };
 
-/* Make the lock again, because a life that failed left it locked. */
+/* Make a new lock, because a life that failed may have left the old one locked. */
 static void make_lock(void)
 {
 	pthread_mutexattr_t attr;
@@ -46,7 +46,7 @@ void life_unlock(void)
 	pthread_mutex_unlock(&life->lock);
 }
 
-/* Print a call of the program that a life is. */
+/* Print a call, so that the calls of a life read like a program. */
 void life_note(const char *fmt, ...)
 {
 	va_list args;
@@ -105,8 +105,9 @@ static u64 limit(const char *name)
 }
 
 /*
- * Open a session. Returns false if it is refused, which is right only at a limit, without
- * memory, or if the user has no right to a field of SETUP.
+ * Open a session. Returns false if that is refused for a good reason: a limit is reached, memory
+ * was refused, the user may not set a field of SETUP, or the machine has no words. Fails if it is
+ * refused for another reason.
  */
 bool life_open(struct twheel **t, const struct twheel_setup *setup)
 {
@@ -207,7 +208,7 @@ static void on_signal(int nr)
 	(void)nr;
 }
 
-/* Run threads beside each other, and interrupt their calls with signals. */
+/* Run the threads of a plan in parallel, and interrupt their calls with signals. */
 static void run_threads(const struct plan *plan)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -231,7 +232,7 @@ static void run_threads(const struct plan *plan)
 
 /* Turns */
 
-static unsigned int next;	/* index of the step after those that were taken */
+static unsigned int next;	/* index of the first step that was not taken yet */
 
 /* Take the next steps of thread 1. */
 static void run_other(void)
@@ -250,9 +251,9 @@ static void run_other(void)
 }
 
 /*
- * Take the steps of both threads in one thread. Interrupt each step of thread 0 before it takes
- * its lock number @turn, and take the steps of thread 1 that follow in the plan. If the step of
- * thread 0 takes fewer locks, take the steps of thread 1 after it.
+ * Take the steps of both threads in one thread. Just before a step of thread 0 locks a session for
+ * the @turn-th time, take the steps of thread 1 that follow it in the plan. If the step locks a
+ * session less often, take the steps of thread 1 after it.
  */
 static void run_turns(const struct plan *plan)
 {

@@ -2,10 +2,10 @@
 /*
  * Lives of programs with timers, and an oracle that judges them
  *
- * A seed, or the input of a fuzzer, makes a plan: sessions, and steps of a few threads. The plan
- * says all that a step does, so that a step can be left out, and the rest does the same. The
- * steps are calls of libtwheel, behind which is /dev/twheel or the process. starts.c has a record
- * of each start, and judges what each call returns.
+ * A plan is made from a seed, or from the input of a fuzzer: sessions, and steps of a few threads.
+ * The plan has all numbers that a step needs, so that the other steps do the same if a step is left
+ * out. The steps are calls of libtwheel, on /dev/twheel or on sessions in the process. starts.c
+ * keeps a record of each start, and judges the result of each call.
  */
 #ifndef LIFE_H
 #define LIFE_H
@@ -20,8 +20,8 @@
 #define STEPS		400
 #define STARTS		4096
 #define THREADS		3
-#define OPS		24	/* most operations of a batch */
-#define ROOM		12	/* most events or entries of a call */
+#define OPS		24	/* maximum number of operations in a batch */
+#define ROOM		12	/* maximum number of events or entries in a call */
 
 /* Kinds of steps. Kinds up to STEP_STOP may be operations of a batch. */
 enum what {
@@ -31,29 +31,32 @@ enum what {
 	NR_STEPS,
 };
 
-/* Where an argument is. Sessions in the process take only the first two. */
+/*
+ * Memory in which a step passes an argument. A session in the process would crash with bad memory,
+ * so it has only PLACE_STACK and PLACE_END.
+ */
 enum place {
 	PLACE_STACK,
-	PLACE_END,		/* an absent page follows */
-	PLACE_CUT,		/* the absent page begins in the middle */
+	PLACE_END,		/* an absent page follows the argument */
+	PLACE_CUT,		/* an absent page begins within the argument */
 	PLACE_READ_ONLY,
 	PLACE_NOWHERE,
 	NR_PLACES,
 };
 
 /**
- * struct step - a call, or an operation of the batch before
+ * struct step - a call, or an operation of the last batch before this step
  * @what: enum what
  * @thread: number of the thread that takes the step
  * @session: session of the call
- * @part: flag: the step is an operation of the batch before
- * @how: one of several ways to do the same
+ * @part: flag: the step is an operation of the last batch before it
+ * @how: number that chooses one of several ways to do the step
  * @count: number of operations, events or entries
- * @id: number of the id. The last ones are used by all threads
+ * @id: number of the id. All threads use the ids from number 25 on
  * @place: enum place
  * @refused: number of the allocation that fails, or 0
- * @turn: if the threads take turns: thread 1 takes its next steps just before this step locks a
- *	session for the @turn-th time
+ * @turn: with kind.turns, thread 1 takes its next steps just before this step locks a session for
+ *	the @turn-th time
  * @flags: flags of a start or stop
  * @reserved: value of a reserved field
  * @delay: time from now, or before now for a deadline that has passed
@@ -66,14 +69,14 @@ struct step {
 };
 
 /**
- * struct kind - what the lives of a host have
+ * struct kind - a kind of lives, which is a test case
  * @name: name of the test case
  * @threads: number of threads
- * @virtual: the clock is a variable. Then all is known of each timer
- * @turns: one thread plays two: it takes the steps of the second in the middle of the first's
+ * @virtual: the clock is a variable, so the exact state of each timer is known
+ * @turns: one thread takes the steps of two: those of thread 1 in the middle of those of thread 0
  * @bad: arguments may be in bad memory
  * @refusals: allocations fail
- * @users: an ordinary user, or one with other clocks
+ * @users: the process belongs to an ordinary user
  * @killed: the process is killed at any time
  */
 struct kind {
@@ -102,7 +105,7 @@ struct session {
 	struct oracle_session os;
 	struct twheel *t;
 	u64 tick_ns;
-	u64 past_at;	/* time of the last start while the descriptor was not readable */
+	u64 past_at;	/* time of the last start that found no event unread. See check_order() */
 };
 
 /* Memory that all processes of a life share */
@@ -117,17 +120,17 @@ struct life {
 	/* Number of open sessions of the user, and number of those with a wheel of their own */
 	unsigned int sessions_open, private_open;
 	struct session sessions[SESSIONS];
-	u64 read_at[STARTS];	/* first read after the word of a timer has passed, or 0 */
-	pthread_mutex_t lock;	/* of the records, and of the counts here */
+	u64 read_at[STARTS];	/* time of the first read after the word of a timer passed, or 0 */
+	pthread_mutex_t lock;	/* lock of @records and of the counts above */
 	struct oracle_records records;
 };
 
 /**
  * struct task - the thread that runs
- * @nr: its number
- * @plan: its plan
- * @nth: its file fail-nth, or -1
- * @disturbed: steps of the other thread were taken within this one, or this one is one of these
+ * @nr: number of the thread
+ * @plan: plan of the life
+ * @nth: descriptor of the thread's file fail-nth, or -1
+ * @disturbed: the step in progress belongs to thread 1, or steps of thread 1 interrupted it
  */
 struct task {
 	unsigned int nr;

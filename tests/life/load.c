@@ -2,10 +2,10 @@
 /*
  * Loading the module while memory is short
  *
- * Each allocation that finit_module() makes, from twheel's own initialization on, fails in turn.
- * After that, the module must not be loaded and must leave nothing behind, and loading must
- * succeed when there is memory again. The kernel makes a few hundred allocations before twheel's
- * initialization, which are the same for any module. A load with a refused parameter counts them.
+ * Let each allocation that finit_module() makes, from twheel's own initialization on, fail in one
+ * load. After a failed load the module must leave nothing behind, and at the end a load must
+ * succeed. The kernel makes a few hundred allocations before twheel's initialization, which are
+ * the same for any module. A load with a refused parameter counts them.
  *
  * Run this program in the directory of twheel.ko, without the module.
  */
@@ -22,7 +22,7 @@
 
 #define MODULE		"twheel.ko"
 #define MANY		1000000
-/* Begin this many allocations earlier, because loads differ a little. */
+/* Begin this many allocations before twheel's first one, because loads differ a little. */
 #define EARLIER		20
 
 static int module_file(void)
@@ -65,8 +65,8 @@ static void expect_works(void)
 }
 
 /*
- * Fail the allocation or copy @nth of a load. The only errors may be ENOMEM, or EFAULT from a
- * copy.
+ * Load the module while its allocation or copy @nth fails, and check the result: success, ENOMEM,
+ * or EFAULT from a copy. Returns false if the load made fewer than @nth allocations and copies.
  */
 static bool fail_once(const struct injector *injector, int nth,
 		      const char *parameters)
@@ -91,7 +91,7 @@ static bool fail_once(const struct injector *injector, int nth,
 	return true;
 }
 
-/* Count the places that can fail in an undisturbed load, whose result is @wanted. */
+/* Count the allocations and copies of an undisturbed load, whose result must be @wanted. */
 static int count_places(const struct injector *injector, const char *parameters,
 			int wanted)
 {

@@ -2,9 +2,9 @@
 /*
  * life [-s SEED] [-n LIVES] [-k KIND] [-i FILE] [-v] [SECONDS]: live many lives, in TAP
  *
- * A life that fails is lived again with fewer and fewer steps, as long as it fails, and then
- * printed as a program. -s begins with a seed, -n ends after so many. -i takes an input of
- * libFuzzer. -v prints each call.
+ * A life that fails is run again with fewer and fewer steps, as long as it fails. Its last calls
+ * are printed. -s sets the first seed, -n the number of lives. -i runs the life that libFuzzer
+ * wrote to FILE. -v prints each call.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -26,15 +26,15 @@
 
 #define FIRST_USER	1000
 #define USERS		2
-/* Longer than any life takes on a slow machine. */
+/* Time limit of a life, longer than any life takes on a slow machine */
 #define LIFE_SECONDS	300
-/* Number of lives without some steps, as threads may do otherwise. */
+/* Number of tries to see a shorter life fail, because a race of threads may end differently. */
 #define TRIES		(host_is_virtual ? 1 : 3)
 #define SHRINK_NS	(60 * SECOND)
 
 /*
- * Become an ordinary user. Each of them has a session open all the time, so that what remains
- * charged to a user is not forgotten with that user.
+ * Become an ordinary user, one of USERS. anchor_users() keeps a session of each user open, because
+ * the kernel forgets a user without sessions, and with that user a charge that was not given back.
  */
 static void become_user(const struct plan *plan)
 {
@@ -58,7 +58,7 @@ static void anchor_users(void)
 			err(1, "a session of user %u", FIRST_USER + i);
 }
 
-/* Wait for a process of a life. Returns whether the life was good. */
+/* Wait for the process of a life to end, or kill it. Returns whether the life was good. */
 static bool end_of_life(pid_t pid, const struct plan *plan)
 {
 	u64 begin = now_ns(), killed = plan->seed % 400 * MS;
@@ -70,7 +70,7 @@ static bool end_of_life(pid_t pid, const struct plan *plan)
 			continue;
 		kill(-pid, SIGKILL);
 		waitpid(pid, &status, 0);
-		/* Its children have the descriptors until they end. */
+		/* Wait for children of the life, which have its descriptors until they end. */
 		while (waitpid(-1, NULL, 0) > 0)
 			;
 		return !life->failed;
@@ -88,9 +88,9 @@ static bool end_of_life(pid_t pid, const struct plan *plan)
 }
 
 /*
- * Live the life of @plan in a process of its own. Returns whether all was good. With a virtual
- * clock the process goes on with the lives of the next seeds, until @end or before the seed @last.
- * life->seed is then the seed of the last life: the one that failed, if any.
+ * Run the life of @plan in a process of its own. Returns whether it was good. With a virtual clock
+ * the process goes on with the lives of the next seeds, until the time @end or up to the seed
+ * before @last. Sets life->seed to the seed of the last life: the life that failed, if one did.
  */
 static bool lives(struct plan *plan, u64 end, u64 last)
 {
@@ -113,13 +113,16 @@ static bool lives(struct plan *plan, u64 end, u64 last)
 			plan_make(plan, plan->kind, ++life->seed, NULL, 0);
 			life_run(plan);
 		}
-		/* Sanitizers look for leaks. */
+		/* exit() and not _exit(), so that sanitizers look for leaks. */
 		exit(0);
 	}
 	return end_of_life(pid, plan);
 }
 
-/* Leave out as many steps as possible, in pieces of half of them, of a quarter, and so on. */
+/*
+ * Leave out as many steps as possible, so that the life still fails. Try to leave out half of the
+ * steps at once, then a quarter, and so on.
+ */
 static void shrink(struct plan *plan)
 {
 	u64 end = real_ns() + SHRINK_NS;
@@ -232,7 +235,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (input)
 		return !run_input(input);
-	/* Orphans become our children, so that we wait for them. */
+	/* Become the parent of the children of a life that dies, to wait for them. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (i = 0; i < nr_kinds; i++)
 		chosen += only ? !strcmp(only, kinds[i].name) : host_has(&kinds[i]);

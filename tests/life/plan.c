@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans, made of a seed or of the bytes of a fuzzer */
+/* Make plans from a seed or from the bytes of a fuzzer */
 #include <string.h>
 
 #include "life.h"
@@ -8,7 +8,7 @@ static u64 state;
 static const u8 *input;
 static size_t left;
 
-/* Return a number below @limit. An input that is used up goes on with 0. */
+/* Return a number below @limit, from the seed or from the input, after whose end bytes are 0. */
 static u64 below(u64 limit)
 {
 	u64 value = 0, most;
@@ -27,7 +27,7 @@ static bool one_in(unsigned int n)
 	return below(n) == n - 1;
 }
 
-/* Draw a time. Where the clock is real most are short, as a life ends after the last of these. */
+/* Draw a time. With a real clock most times are short, because a life waits for these timers. */
 static u64 some_time(const struct kind *kind)
 {
 	static const u64 edges[] = {
@@ -65,7 +65,7 @@ static struct twheel_setup some_setup(const struct kind *kind)
 	return setup;
 }
 
-/* How often each step is made. */
+/* Relative frequency of each kind of step */
 static const u8 shares[NR_STEPS] = {
 	[STEP_START] = 30, [STEP_STOP] = 8, [STEP_GET] = 5, [STEP_LIST] = 2, [STEP_DRAIN] = 1,
 	[STEP_SUBMIT] = 3, [STEP_BATCH] = 5, [STEP_READ] = 12, [STEP_WAIT] = 7, [STEP_POLL] = 3,
@@ -74,7 +74,10 @@ static const u8 shares[NR_STEPS] = {
 	[STEP_LOOK] = 2,
 };
 
-/* Draw a step. Threads that take turns only use their sessions, as the rest has no turns. */
+/*
+ * Draw a kind of step. Threads that take turns have only steps on their sessions, because the turn
+ * changes where a step locks a session.
+ */
 static enum what some_step(const struct kind *kind)
 {
 	unsigned int nr = kind->turns ? STEP_SETUP : NR_STEPS, sum = 0, choice, i;
@@ -119,7 +122,7 @@ static void make_step(struct step *step, const struct kind *kind, enum what what
 		step->delay = step->delay % (2 * MS);
 }
 
-/* Make a batch and its operations. */
+/* Add the operations of a batch to a plan. */
 static void make_batch(struct plan *plan, struct step *batch)
 {
 	unsigned int i;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/twheel, or sessions in the process, with the clock of the machine
+ * Lives with the clock of the machine, on /dev/twheel or on sessions in the process
  *
- * The kernel's fault injection refuses memory: the file fail-nth of a thread has the number of
- * the place that fails. Without it, or without the privilege, nothing fails.
+ * The kernel's fault injection makes an allocation fail: a number N in the file fail-nth of a
+ * thread stands for the Nth allocation or copy from then on. If the file cannot be opened, nothing
+ * fails.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,9 +39,9 @@ bool host_has_device(void)
 }
 
 /*
- * Returns whether this host can live such lives. A session in the process has neither users nor
- * bad memory, and lives of one thread have a virtual clock there. The kernel refuses memory only
- * where tests/vm/guest/faults allows it.
+ * Returns whether this program runs lives of @kind unless asked for another kind. A session in the
+ * process has neither users nor bad memory, and virtual.c has its lives of one thread. Refused
+ * memory needs a kernel with fault injection, so only tests/vm/guest/faults asks for it.
  */
 bool host_has(const struct kind *kind)
 {
@@ -81,7 +82,7 @@ void host_refuse(unsigned int nth)
 		return;
 	__atomic_fetch_add(&refused, !!nth, __ATOMIC_RELAXED);
 	size = snprintf(text, sizeof(text), "%u", nth);
-	/* The first write may itself meet the fault that it cancels. */
+	/* Write twice: the first write may meet the fault that it cancels. */
 	if (pwrite(self.nth, text, size, 0) != size && pwrite(self.nth, text, size, 0) != size)
 		oracle_fail("fail-nth cannot be set");
 	errno = error;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The record of each start of a timer of a session, and what must be true of it
+ * Keep a record of each start of a timer, and judge the results of calls
  *
- * The simulated machine and tests/life judge with it what their calls return.
+ * The simulated machine and tests/life use these records to judge their calls.
  *
  * Each start has a number of its own, which is its user data. So an event names
- * its start, and a start that ends twice is seen.
+ * its start, and a start that ends twice is noticed.
  *
- * Nearly all is known of an id that only one task uses. Two things are not:
- * whether its timer is already due, and whether a read or drain under way already
- * took its event.
+ * If only one task uses an id, the state of its timer is known, except for two
+ * things: whether the timer is already due, and whether a read or drain in
+ * progress already took its event.
  */
 #include "starts.h"
 #include "session/state.h"
@@ -92,7 +92,7 @@ static void ends(struct oracle_start *t, const char *how)
 		t->gone = oracle->sequence;
 }
 
-/* Returns whether a timer was certainly pending from the beginning of the call to now. */
+/* Returns whether a timer was certainly pending from the beginning of @call until now. */
 bool oracle_surely_pending(const struct oracle_start *t,
 			   const struct oracle_call_of *call)
 {
@@ -103,7 +103,7 @@ bool oracle_surely_pending(const struct oracle_start *t,
 	       oracle_now() < t->low;
 }
 
-/* Note that a call found no such timer. */
+/* Note that a call did not find the timer of a start. Check that the timer may have ended. */
 static void gone(struct oracle_start *t, const struct oracle_call_of *call,
 		 const char *what)
 {
@@ -115,7 +115,7 @@ static void gone(struct oracle_start *t, const struct oracle_call_of *call,
 		t->gone = ++oracle->sequence;
 }
 
-/* Returns the possible states of a timer, as bits, during a call. */
+/* Returns the states that a timer may have had at some time during a call, as bits. */
 static unsigned int states_of(const struct oracle_start *t, const struct oracle_call_of *call)
 {
 	unsigned int states = BIT(TWHEEL_FREE);
@@ -126,13 +126,13 @@ static unsigned int states_of(const struct oracle_start *t, const struct oracle_
 	if (oracle_surely_pending(t, call))
 		return states;
 	states |= BIT(TWHEEL_FREE);
-	/* A periodic one may be read, pending again, and drained during the call. */
+	/* A periodic timer may be read, be pending again, and be drained during the call. */
 	if (oracle_now() < t->low || (t->end == drained && !t->period))
 		return states;
 	return states | BIT(TWHEEL_UNREAD);
 }
 
-/* Check that the table has this result for one of the possible states. */
+/* Check that twheel_next() has the result @ret for a state that the timer may have had. */
 static void check_result(const struct oracle_start *t, const struct oracle_call_of *call,
 			 bool exact, enum twheel_operation operation, long ret)
 {
@@ -233,7 +233,7 @@ static void check_deadline(const struct oracle_start *t, u64 deadline)
 			    t->nr, deadline, t->low, high);
 }
 
-/* Check the time that remains until @deadline, of an entry that a call has returned. */
+/* Check the remaining time of an entry, which was computed at some time during the call. */
 static void check_remaining(const struct oracle_start *t, const struct twheel_entry *entry,
 			    u64 deadline, const struct oracle_call_of *call)
 {
@@ -298,16 +298,16 @@ static bool keeps(const struct oracle_start *t, u64 word, u64 expired)
 	       ours(min_t(u64, word, KTIME_MAX), t->os->offset) > expired;
 }
 
-/* Returns whether the last ORACLE_STORES stores, newest first, end with store @i. */
+/* Returns whether the stores before number @i are forgotten: @stores has the last ones only. */
 static bool is_forgotten(const struct oracle_id *own, unsigned int i)
 {
 	return own->nr_stores - i == ORACLE_STORES;
 }
 
 /*
- * Check that the word at the time of an expiry allowed it. The wheel asks for the word with the
- * base locked, and the callback reads it again, and then the clock. A loose store may come in
- * between: check_word_read() has what read() does about it.
+ * Check that the word had a value that allowed the timer to expire at @expired. The wheel reads the
+ * word, then the callback reads it again, and then reads the clock. A loose store may happen
+ * between these reads. Then the timer expires, and check_word_read() checks that read() notices.
  */
 static void check_word(const struct oracle_start *t, u64 expired)
 {
@@ -328,8 +328,8 @@ static void check_word(const struct oracle_start *t, u64 expired)
 }
 
 /*
- * Check that the word in the course of the read was no later deadline and no stop. A timer
- * with a period has its event also with a later deadline.
+ * Check that the word had a value during the read that allowed it to return the event: neither a
+ * later deadline nor a stop. A read returns events of periodic timers in spite of later deadlines.
  */
 static void check_word_read(const struct oracle_start *t, u64 expired,
 			    const struct oracle_call_of *call)
@@ -422,8 +422,8 @@ void oracle_event(struct oracle_session *os, const struct twheel_event *event,
 }
 
 /*
- * Check that a timer that is not there has ended, and one that is there has not, and that
- * the deadlines of a periodic timer are on their grid, without a gap.
+ * Check that the record of a start agrees with the session: if the timer exists (@there), the start
+ * has not ended, otherwise it has. Check that no period of a periodic timer was skipped.
  */
 void oracle_check_start(const struct oracle_start *t, bool there)
 {
@@ -476,9 +476,9 @@ void oracle_check_count(const struct oracle_session *os, const char *what, u64 i
 void oracle_check_counters(const struct oracle_session *os, const struct twheel_stats *is)
 {
 	const struct twheel_stats *should = &os->counted;
-	/* Timers that a read carried on to their words. */
+	/* Number of expired timers that a read started again, because their words were later. */
 	u64 carried = is->rearmed - should->rearmed;
-	/* Events of timers that a store stopped, withdrawn by a read. */
+	/* Number of events that a read withdrew, because a store had stopped their timers. */
 	u64 withdrawn = is->withdrawn - should->withdrawn;
 	u64 stopped = should->stopped + is->stopped_by_store - withdrawn;
 	int i;

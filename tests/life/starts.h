@@ -2,7 +2,7 @@
 /*
  * Records of the starts of a session's timers
  *
- * They are updated under a lock of the caller, or by one thread at a time.
+ * Callers must hold a lock of their own, or update the records in one thread at a time.
  */
 #ifndef STARTS_H
 #define STARTS_H
@@ -20,12 +20,12 @@
 
 struct oracle_session;
 
-/* A store into a word, which happened from @from to @at */
+/* A store of @word into a word, which began at @from and was certainly visible at @at */
 struct oracle_store {
 	u64 from;
 	u64 at;
 	u64 word;
-	bool loose;			/* flag: maybe a callback ran at the same time */
+	bool loose;			/* flag: a callback may have run at the same time */
 };
 
 /* An id that only one task starts and stops */
@@ -33,7 +33,7 @@ struct oracle_id {
 	u64 id;				/* the id, or the last one that the kernel chose */
 	struct oracle_start *start;	/* last start, or NULL */
 	struct oracle_store stores[ORACLE_STORES];
-	unsigned int nr_stores;		/* number of entries of @stores */
+	unsigned int nr_stores;		/* number of stores. @stores has the last ones, as a ring */
 };
 
 /* A start or a restart, and its record */
@@ -46,23 +46,23 @@ struct oracle_start {
 	u64 period;
 	u64 low;				/* lower bound of the deadline */
 	u64 high;				/* upper bound of the deadline */
-	u64 began;				/* order of the beginning of the call */
-	u64 at;					/* time of its beginning, ns */
-	u64 done;				/* time of its return, once it is known */
-	bool moved;				/* flag: the timer was pending before */
+	u64 began;				/* @sequence at the beginning of the call */
+	u64 at;					/* time of the beginning of the call, ns */
+	u64 done;				/* time when the call returned, ns */
+	bool moved;				/* flag: the timer was pending before the call */
 	bool known;				/* flag: the call returned with success */
 	bool refused;				/* flag: the call failed */
-	bool taken_back;			/* flag: the kernel maybe undid the start */
+	bool taken_back;			/* flag: the kernel may have undone the start */
 	bool word;				/* flag: the timer has a word */
-	/* How the start ended, for messages, or NULL */
+	/* Way in which the start ended, for messages, or NULL */
 	const char *end;
-	/* Order of the return of the call that ended it */
+	/* @sequence when the call that ended the start returned */
 	u64 end_at;
-	u64 gone;				/* calls that begin later miss the timer */
-	unsigned int events;			/* number of events */
-	u64 first;				/* earliest deadline of these */
-	u64 next;				/* deadline after these events and overruns */
-	u64 periods;				/* number of periods of all events */
+	u64 gone;				/* calls that begin later do not find the timer */
+	unsigned int events;			/* number of events of the start */
+	u64 first;				/* earliest deadline among the events */
+	u64 next;				/* deadline after the events and their overruns */
+	u64 periods;				/* number of periods of the events, with overruns */
 };
 
 /* The record of a session */
@@ -71,30 +71,30 @@ struct oracle_session {
 	unsigned int nr;
 	u64 max_timers;			/* limit of its timers */
 	u32 shared_ids;			/* number of its words */
-	s64 offset;			/* lead of the clock of its words, ns */
+	s64 offset;			/* lead of the clock of the words over oracle_now(), ns */
 	bool changeable;		/* flag: open for writing */
 	bool fuzzy;			/* flag: the effect of a call is not known */
-	/* Flag: the counts of a start that the kernel undid are not known */
+	/* Flag: a start may have been undone, so the counters of starts are not known */
 	bool uncounted;
 	int drains;			/* number of drains in progress */
-	u64 drained_at;			/* order of the end of the last drain */
-	u64 last_expired;		/* latest expiry among the events of reads that returned */
+	u64 drained_at;			/* @sequence at the end of the last drain */
+	u64 last_expired;		/* latest expiry among the events that were read, ns */
 	struct oracle_id ids[ORACLE_TASKS][ORACLE_OWN];	/* private ids of each task */
-	/* Expected counters, without the stops by a store */
+	/* Expected counters. Stops by a store are not counted */
 	struct twheel_stats counted;
 };
 
 /* A call in progress */
 struct oracle_call_of {
-	u64 began;		/* order of its beginning */
-	u64 at;			/* time of its beginning, ns */
+	u64 began;		/* @sequence at the beginning of the call */
+	u64 at;			/* time of the beginning of the call, ns */
 	unsigned int failed;	/* number of failed allocations before the call */
 	u64 last_expired;	/* @last_expired of the session before the call */
 };
 
 /* The records of all starts */
 struct oracle_records {
-	u64 sequence;			/* order of calls */
+	u64 sequence;			/* number of the last begin or end of a call */
 	unsigned int nr_starts;
 	unsigned int max_starts;
 	struct oracle_start starts[];
@@ -102,10 +102,13 @@ struct oracle_records {
 
 extern struct oracle_records *oracle;
 
-/* Return the time, and the lead of the caller's clock, ns. Each host has its own functions. */
+/*
+ * The simulation and tests/life each define these functions. Return the time, ns, and the lead of
+ * the calling task's clock over it, as in a time namespace.
+ */
 u64 oracle_now(void);
 s64 oracle_offset(void);
-/* Number of allocations that were made to fail. */
+/* Return the number of allocations that were made to fail. */
 unsigned int oracle_refusals(void);
 void oracle_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's names that starts.c needs in a user program */
+/* Types and macros of the kernel that starts.c uses, for a user program */
 #ifndef LIFE_TYPES_H
 #define LIFE_TYPES_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sessions in the process, with a clock that is a variable, and memory that can be refused
+ * Lives on sessions in the process, with a virtual clock, and allocations that can fail
  *
  * The linker replaces functions of the C library by the functions of this file. Time
- * passes only while the program sleeps. So all is known of each timer, and a plan
- * always does the same. Threads take turns where a call takes the lock of a session:
- * that is where another thread may have been faster. With LIBFUZZER the plans come
- * from libFuzzer.
+ * passes only while the program sleeps. So the exact state of each timer is known, and
+ * a plan always has the same result. A race of two threads is played in one thread:
+ * just before a call locks a session, the calls of the other thread run. With LIBFUZZER
+ * the plans come from libFuzzer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,11 +31,11 @@ const struct kind kinds[] = {
 const unsigned int nr_kinds = ARRAY_SIZE(kinds);
 const bool host_is_virtual = true;
 static u64 now = BEGIN;
-static u64 set[FDS];		/* when a timerfd fires */
+static u64 set[FDS];		/* time at which a timerfd fires, by its descriptor */
 static unsigned int countdown, refused;
-static unsigned int locks_left;		/* until another thread has its turn */
+static unsigned int locks_left;		/* number of locks until @interrupt is called, or 0 */
 static void (*interrupt)(void);
-static __thread int held;		/* number of mutexes */
+static __thread int held;		/* number of mutexes that the thread holds */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
@@ -70,7 +70,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *spec,
 	return 0;
 }
 
-/* Sleep until the timerfd fires, or until the time is over if it is earlier. */
+/* Move the clock to the time at which the timerfd fires, or to the timeout if that is earlier. */
 int __wrap_ppoll(struct pollfd *fds, nfds_t nr, const struct timespec *timeout, const void *mask)
 {
 	u64 end = timeout ? now + timeout->tv_sec * SECOND + timeout->tv_nsec : NEVER;
@@ -154,13 +154,13 @@ void host_sleep(u64 ns)
 	now += ns;
 }
 
-/* Let the @nth allocation from now on fail. 0: none. */
+/* Let the @nth allocation from now on fail. With @nth 0, let none fail. */
 void host_refuse(unsigned int nth)
 {
 	countdown = nth;
 }
 
-/* Call a function before the @nth lock of a session from now on is taken. 0: never. */
+/* Call @fn just before a session is locked for the @nth time from now on. @nth 0: never. */
 void host_interrupt(unsigned int nth, void (*fn)(void))
 {
 	interrupt = fn;

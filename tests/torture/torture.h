@@ -2,10 +2,10 @@
 /*
  * Declarations that the parts of the torture module share
  *
- * Callers on all CPUs use the same timers (torture_shared.c) and works (torture_work.c), with no
- * lock. What each call must return is not known then, but in the end the sum of return values and
- * callbacks must come out even. What a call must return is asserted in the simulated machine
- * (tests/wheel/simulation), and there in each order of events.
+ * Callers on all CPUs use the same timers (torture_shared.c) and works (torture_work.c), without a
+ * lock. So the right result of a call is not known, but at the end, the number of starts must equal
+ * the number of callbacks and stops. The simulated machine (tests/wheel/simulation) checks the
+ * results of single calls.
  */
 #ifndef _TWHEEL_TORTURE_H
 #define _TWHEEL_TORTURE_H
@@ -24,13 +24,13 @@ enum tt_count {
 	TT_STOPPED,	/* stops that returned 1 */
 	TT_EXPIRED,	/* callbacks */
 	TT_DRAINED,	/* timers handed over by a drain */
-	TT_SYNCED,	/* stops that waited for the callback */
+	TT_SYNCED,	/* calls that wait for the callback or work */
 	TT_AGAIN,	/* starts by twheel_again_at() */
-	TT_STORED,	/* deadlines stored for a timer that the wheel asks for it */
+	TT_STORED,	/* deadlines stored for timers that the wheel asks for their deadlines */
 	TT_FROM_HARDIRQ,	/* calls from hard interrupt context */
 	TT_FROM_SOFTIRQ,	/* calls from callbacks */
 	TT_WORKED,	/* runs of work items */
-	TT_HOTPLUGGED,	/* CPUs taken away and brought back */
+	TT_HOTPLUGGED,	/* times that a CPU went offline and came back */
 	TT_ERRORS,
 	TT_NR_COUNTS,
 };
@@ -42,9 +42,9 @@ __printf(1, 2) void tt_error(const char *fmt, ...);
 
 /**
  * struct tt_round - a round
- * @wheel: its wheel
- * @tick_ns: tick of @wheel
- * @quiet: the workers are gone, so callbacks must not start anything
+ * @wheel: wheel of the round
+ * @tick_ns: length of a tick of @wheel
+ * @quiet: the threads have ended, and callbacks must not start timers or works any more
  */
 struct tt_round {
 	struct twheel *wheel;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture of the in-kernel interface, in the manner of rcutorture
+ * Test the in-kernel interface under many concurrent calls, as rcutorture tests RCU
  *
  * insmod returns at once, and a thread runs rounds until the time is over. Each round makes a
  * wheel, with another scheme and mode than the round before. Threads, callbacks, hard interrupts,
  * drains and CPU hotplug then use the wheel's timers at the same time. At its end, a round stops
- * the timers, checks the account of each timer, destroys the wheel, and prints the counts. The
- * first errors are lines with "!!!". The last line is
+ * the timers, checks the counts of starts and ends of each timer, destroys the wheel, and prints
+ * the counters. The first errors are lines with "!!!". The last line is
  *
  *  twheel_torture: SUCCESS    or  twheel_torture: FAILURE
  *
- * rmmod ends the run early, with a verdict on the events until then.
+ * rmmod ends the run early, and then the last line is about the part that ran.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -24,11 +24,11 @@
 
 #include "torture.h"
 
-/* Milliseconds of a round, and milliseconds between two drains. */
+/* Length of a round, and time between two drains, ms */
 #define TT_ROUND_MS	5000
 #define TT_DRAIN_MS	700
 
-/* The first errors are printed in full, the others only counted. */
+/* Number of errors that are printed. Further errors are only counted. */
 #define TT_ERRORS_SHOWN	20
 
 struct tt_round tt_round;
@@ -150,7 +150,7 @@ static void tt_choose_config(struct twheel_config *config, unsigned int round)
 	static const unsigned int ticks_us[] = { 1000, 250, 4000, 100 };
 
 	config->scheme = round % TWHEEL_NR_SCHEMES;
-	/* Shift the mode every six rounds, so that each scheme meets each mode. */
+	/* Shift the mode every six rounds, so that each scheme runs in each mode. */
 	config->mode = (round + round / 6) % TWHEEL_NR_MODES;
 	/* Every other periodic wheel dozes. */
 	if (config->mode == TWHEEL_PERIODIC)
@@ -167,7 +167,7 @@ static int tt_make_wheel(const struct twheel_config *config)
 
 	if (IS_ERR(wheel))
 		return PTR_ERR(wheel);
-	/* Give each CPU slots, so that each has timers from the beginning. */
+	/* Give each CPU slots, so that timers are on all CPUs from the beginning. */
 	for_each_possible_cpu(cpu) {
 		ret = twheel_prepare_cpu(wheel, cpu);
 		if (ret) {

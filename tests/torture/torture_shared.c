@@ -2,17 +2,17 @@
 /*
  * Many callers that use the same timers, without any lock
  *
- * Half of the calls are for a few timers. The others are for a crowd, so that the wheel has many.
- * These callers meet the races inside of twheel. Two CPUs may start a timer at once, a stop may
- * come while it moves to another base, or its callback may restart it while another CPU stops it.
- * At no time is the state of such a timer known, but its account must come out even. Each start
- * that returned 0 found the timer not pending and left it pending. Either one callback or one
- * stop that returned 1 ended that. So, when no call and no callback runs any more,
+ * Half of the calls use a few timers, so that calls for one timer race: two CPUs may start it at
+ * once, a stop may come while it moves to another base, or its callback may restart it while
+ * another CPU stops it. The other calls use a crowd of timers, so that the wheel has many. The
+ * state of such a timer is never known, but its ends can be counted. Each start that returned 0
+ * found the timer not pending and left it pending. Then one callback, one stop that returned 1, or
+ * one drain ended that. So, when no call and no callback runs any more,
  *
  *  starts that returned 0 = callbacks + stops that returned 1 + drained
  *
- * for every timer. Besides, two callbacks of one timer must never run at the same time, and a
- * timer that is due must expire.
+ * for every timer. Two callbacks of one timer must never run at the same time, and a timer that is
+ * due must expire.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -28,11 +28,11 @@
 #define TT_LOST_MS	20000
 
 /**
- * struct tt_shared - a timer and its account
- * @asked: the timer, if the wheel asks for its deadline: every other one
+ * struct tt_shared - a timer, and the counts of its starts and ends
+ * @asked: the timer, if it has an odd @nr: the wheel asks for its deadline
  * @timer: the timer
- * @stored: the deadline that the wheel finds
- * @nr: its number, for messages
+ * @stored: the deadline that the wheel reads when it asks
+ * @nr: number of the timer, for messages
  * @starts: number of starts with result 0
  * @stops: number of stops with result 1
  * @callbacks: number of callbacks
@@ -88,8 +88,8 @@ static struct tt_shared *tt_shared_any(u32 *rnd)
 }
 
 /*
- * Choose a delay. Most are a few ticks, so that the timer expires while other threads use it. Some
- * of the crowd's are so long that they never end.
+ * Choose a delay. Most delays are a few ticks, so that the timer expires while other threads use
+ * it. Some timers of the crowd have delays that are longer than the round.
  */
 static u64 tt_shared_delay(const struct tt_shared *s, u32 *rnd)
 {
@@ -123,7 +123,7 @@ static void tt_shared_start(struct tt_shared *s, u32 *rnd)
 	default:
 		if (tt_random_below(rnd, 2))
 			tt_shared_note_start(s, twheel_start(&s->timer, delay));
-		/* The second start often has the same tick, which takes another path in twheel. */
+		/* Start the timer again. For the same tick, twheel takes another path. */
 		ret = twheel_start(&s->timer, delay);
 	}
 	tt_shared_note_start(s, ret);
@@ -138,7 +138,7 @@ static void tt_shared_again(struct tt_shared *s, u32 *rnd)
 	tt_shared_note_start(s, twheel_again_at(&s->timer, ktime_add_ns(ktime_get(), delay)));
 }
 
-/* Start, store or stop. Context: any. */
+/* Start a timer, store a deadline for it, or stop it. Context: any. */
 void tt_shared_op(u32 *rnd)
 {
 	struct tt_shared *s = tt_shared_any(rnd);
@@ -249,7 +249,7 @@ static void tt_shared_settle(struct tt_shared *s)
 		 atomic_read(&s->running));
 }
 
-/* Stop every timer and check its account. There are no callers any more. */
+/* Stop every timer and check its counts, after all callers have ended. */
 void tt_shared_finish(void)
 {
 	unsigned int i;

@@ -2,9 +2,10 @@
 /*
  * Many callers that use the same few work items
  *
- * As with the shared timers, the account of each item must come out even. A queue that returned
- * true, or a mod that returned false, made the item pending. Either one run or one cancel that
- * returned true ended that. The items have a wheel of their own, which is never drained.
+ * As with the shared timers, the starts and the ends of each item must be equal in number. A call
+ * of twheel_queue_work() that returned true, or of twheel_mod_work() that returned false, made the
+ * item pending. Then either one run or one cancel that returned true ended that. The items have a
+ * wheel of their own, which is never drained.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -19,12 +20,12 @@
 #define TT_NR_WORKS	4
 
 /**
- * struct tt_work - a work item and its account
+ * struct tt_work - a work item, and the counts of its starts and ends
  * @work: the item
- * @nr: its number, for messages
- * @queued: how often it became pending
+ * @nr: number of the item, for messages
+ * @queued: number of times that the item became pending
  * @cancelled: number of cancels with result true
- * @runs: number of its runs
+ * @runs: number of runs of the item
  */
 struct tt_work {
 	struct twheel_work work;
@@ -76,8 +77,8 @@ void tt_work_op(u32 *rnd)
 }
 
 /*
- * Run an item now and wait for it. A cancel that waits is only useful while no other caller
- * queues the item, so this flushes instead. Context: process.
+ * Run an item now and wait for it by a flush. twheel_cancel_work_sync() could not be used here,
+ * because other callers may queue the item again. Context: process.
  */
 void tt_work_flush_op(u32 *rnd)
 {
@@ -128,8 +129,8 @@ static void tt_work_settle(struct tt_work *w)
 }
 
 /*
- * Cancel all items and check their accounts. There are no callers any more. Also cleans up after
- * a setup that failed.
+ * Cancel all items and check their counts, after all callers have ended. Also clean up after a
+ * setup that failed.
  */
 void tt_work_finish(void)
 {

@@ -2,9 +2,9 @@
 /*
  * Threads that call twheel, from process context and from hard interrupts
  *
- * Workers are not bound to a CPU, because the CPU may go offline, but they move to another one
- * now and then. Each worker also has an hrtimer, so that it can call twheel from a hard interrupt.
- * Another thread takes CPUs offline and online.
+ * A worker binds itself to another CPU now and then. If its CPU goes offline, the kernel moves it.
+ * Each worker also has an hrtimer, so that it can call twheel from a hard interrupt. Another thread
+ * takes CPUs offline and brings them back.
  */
 #define pr_fmt(fmt) "twheel_torture: " fmt
 
@@ -24,10 +24,10 @@
 
 /**
  * struct tt_worker - a worker
- * @task: its thread
- * @rnd: its random numbers
- * @irq_rnd: the random numbers of @irq
- * @irq: calls twheel in hard interrupt context
+ * @task: thread of the worker
+ * @rnd: state of the thread's random numbers
+ * @irq_rnd: state of the random numbers of @irq
+ * @irq: hrtimer that calls twheel in hard interrupt context
  */
 struct tt_worker {
 	struct task_struct *task;
@@ -89,7 +89,7 @@ static void tt_worker_move(struct tt_worker *w)
 {
 	int cpu = tt_random_online_cpu(&w->rnd);
 
-	/* If this fails because the CPU just went offline, the worker stays where it is. */
+	/* This fails if the CPU just went offline. Then the worker stays on its CPU. */
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 }
 
