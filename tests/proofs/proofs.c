@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The arithmetic of the wheels, for all values
+ * Proofs of the arithmetic of the wheels, for all values
  *
  * Each prove_*() must return true for any arguments. ASSUME() returns true at once for arguments
- * that do not count. tests/proofs/prove compiles this file with the module's own sources, and Z3
+ * outside of the claim. tests/proofs/prove compiles this file with the module's own sources, and Z3
  * searches for arguments with which a function returns false.
  *
- * The assumptions of a proof about a state are in twheel_scheme.h, twheel_hier.c and
- * core/throttle.c, which claim them for every state. The suites in tests/wheel/kunit check the same
- * invariants.
+ * Some proofs assume that the state of a wheel or throttle is valid. These assumptions are the
+ * invariants that twheel_scheme.h, twheel_hier.c and core/throttle.c state, and the suites in
+ * tests/wheel/kunit check them.
  *
- * BROKEN_BY(proof, file, old, new): with this change of the file, the proof must fail.
+ * BROKEN_BY(proof, file, old, new): the proof must fail if @old in the file is replaced by @new.
  */
 #define TWHEEL_SLOT_CORRUPTED(condition)	false
 #define TWHEEL_SLOT_ASK(node)	((void)(node), false)
@@ -23,7 +23,10 @@
 #define ASSUME(condition)	do { if (!(condition)) return true; } while (0)
 #define BROKEN_BY(...)
 
-/* Ticks and deadlines: functions that are cut out of files, because the files need a kernel. */
+/*
+ * Ticks and deadlines. The functions are cut out of their files, because the rest of these files
+ * needs a kernel.
+ */
 
 /* The part of struct twheel_base that these functions use. */
 struct twheel_base {
@@ -75,7 +78,7 @@ bool prove_deadline(u64 deadline, u32 tick_ns)
 	return twheel_expired_deadline(&timer, tick_ns) == deadline;
 }
 
-/* Prove that a time belongs to the last tick that is not after it. */
+/* Prove that the tick of a time is the last tick at or before that time. */
 BROKEN_BY(tick_of_time, "core/base.h", "div_u64(now, base->tick_ns)",
 	  "div_u64(now, base->tick_ns) + 1")
 bool prove_tick_of_time(u64 now, u32 tick_ns)
@@ -88,7 +91,7 @@ bool prove_tick_of_time(u64 now, u32 tick_ns)
 	return tick * tick_ns <= now && now - tick * tick_ns < tick_ns;
 }
 
-/* Prove that the deadline after a delay never wraps to a time in the past. */
+/* Prove that a deadline is now plus the delay, and KTIME_MAX if that sum is later. */
 BROKEN_BY(delay, "core/timer.c", "(s64)(deadline | delay_ns) < 0",
 	  "(s64)deadline < 0")
 bool prove_delay(u64 now, u64 delay_ns)
@@ -105,7 +108,7 @@ bool prove_delay(u64 now, u64 delay_ns)
 
 /* Levels and slots. */
 
-/* Return true if the current window of @level or the next one contains @tick. */
+/* Return true if the current window of @level or the next window contains @tick. */
 static bool reaches(u64 clock, unsigned int level, u64 tick)
 {
 	unsigned int shift = twheel_hier_shift(level + 1);
@@ -113,7 +116,7 @@ static bool reaches(u64 clock, unsigned int level, u64 tick)
 	return shift > 63 || (tick >> shift) - (clock >> shift) <= 1;
 }
 
-/* Prove that a timer's level is the lowest one that reaches its tick. */
+/* Prove that a timer's level is the lowest level that reaches its tick. */
 BROKEN_BY(level, "twheel_hier.c", "<= 1)\n\t\tlevel--", "<= 2)\n\t\tlevel--")
 bool prove_level(u64 clock, u64 tick)
 {
@@ -125,7 +128,10 @@ bool prove_level(u64 clock, u64 tick)
 	       (!level || !reaches(clock, level - 1, tick));
 }
 
-/* Prove that two ticks share a slot of a level only if they are in the same span of the slot. */
+/*
+ * Prove that a level's slot for a tick is one of the slots of the level, and that two ticks that
+ * the level reaches share a slot exactly if they are in the same span.
+ */
 BROKEN_BY(slot, "twheel_hier.h", "(2 * TWHEEL_HIER_WINDOW)", "TWHEEL_HIER_WINDOW")
 bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 {
@@ -142,7 +148,7 @@ bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 	       (one >> shift == other >> shift);
 }
 
-/* Prove that the stored reach of the levels is right until the window ends. */
+/* Prove that @reach, which set_window() computes, is right until the window ends. */
 BROKEN_BY(reach, "twheel_hier.c", "+ 2) << shift", "+ 1) << shift")
 bool prove_reach(u64 begin, u64 clock, u64 tick)
 {
@@ -180,7 +186,7 @@ static struct twheel_slot *the_slot;
 #undef twheel_hier_place_far
 #undef twheel_hier_join
 
-/* Prove that a start queues a node in the lowest level that reaches its tick. */
+/* Prove that a start puts a node into the slot of its tick in the lowest level that reaches it. */
 BROKEN_BY(place, "twheel_hier.h", "expires < s->reach[1]", "expires <= s->reach[1]")
 bool prove_place(u64 clock, u64 tick)
 {
@@ -199,7 +205,8 @@ bool prove_place(u64 clock, u64 tick)
 }
 
 /*
- * Prove that a node that a cascade moves down finds a slot in the level below, due after the clock.
+ * Prove that a node that a cascade moves down is due after the clock, and that the level below
+ * reaches its tick.
  */
 BROKEN_BY(next_outer, "twheel_hier.c", "twheel_hier_shift(level)) + 1;",
 	  "twheel_hier_shift(level)) + 2;")
@@ -230,8 +237,8 @@ bool prove_hint(u64 one, u64 other)
 /* Moving down between levels. */
 
 /*
- * Prove that an outer slot is empty when it is due. The share of its last tick is all nodes, and
- * the wheel looks at the slot in its last tick at the latest.
+ * Prove that an outer slot is empty when it is due: in the tick before, the wheel's share of work
+ * is all its nodes. In an earlier tick, @recheck is set so that the wheel looks again in time.
  */
 BROKEN_BY(share_of_a_tick, "twheel_hier.c", "ticks = left - count;",
 	  "ticks = left - count + 1;")
@@ -264,8 +271,8 @@ bool prove_share_of_a_tick(struct twheel_slot *slots, unsigned long *occupied,
 
 /*
  * Prove that a dozing base wakes up early enough to empty an outer slot before it is due, if each
- * tick moves MOVES_PER_WAKEUP nodes. If a whole window is too short, it wakes up for the whole
- * window.
+ * tick moves MOVES_PER_WAKEUP nodes. It need not wake up before the next tick, nor earlier than one
+ * span of the slot before the slot is due.
  */
 BROKEN_BY(wakes_for_a_slot, "twheel_hier.c", "max(due - 1 - lead, s->clock + 1",
 	  "max(due - 1, s->clock + 1")
@@ -291,7 +298,7 @@ bool prove_wakes_for_a_slot(struct twheel_slot *slots, u64 clock,
 
 /* The runtime of a CPU. */
 
-/* A number of wheels that is never reached. */
+/* An upper bound of the number of wheels */
 #define WHEELS_MAX	(1 << 20)
 
 static bool periods_are_right(ktime_t now)
@@ -314,7 +321,7 @@ static bool throttle_is_right(ktime_t now)
 
 /*
  * Set the state of the throttle, and assume that it is valid. The number of periods up to
- * @last_period does not matter, so a few stand for any number.
+ * @last_period does not matter, so try only 0 to 3.
  */
 #define ACCOUNT(now)	do {						\
 	throttles = (struct twheel_throttle) {				\
@@ -332,7 +339,7 @@ static bool throttle_is_right(ktime_t now)
 	       throttle_is_right(stamp) && throttle_is_right(now));	\
 } while (0)
 
-/* Prove that a wheel that waits runs again after now, and within a millisecond. */
+/* Prove that a wheel without a payer waits at least until the next ns, and 1 ms at most. */
 BROKEN_BY(pause, "core/throttle.c", "now + clamp(2 * missing",
 	  "now + 1 + clamp(2 * missing")
 bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, u32 wheels,
@@ -347,8 +354,8 @@ bool prove_pause(s64 stamp, s64 period, int runtime, u32 waiting, u32 expected, 
 }
 
 /*
- * Prove that a wheel with a payer runs again after the first periods with room, or when its deficit
- * is worked off. @overran: the run that just ended earned a penalty.
+ * Prove that a wheel with a payer waits at most three periods after the last period that is taken,
+ * and twice the deficit. @overran: the run that just ended earned a penalty.
  */
 BROKEN_BY(paid_pause, "core/throttle.c", "if (t->nr_payers == PAYERS_PER_PERIOD)",
 	  "if (t->nr_payers > PAYERS_PER_PERIOD)")

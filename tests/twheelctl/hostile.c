@@ -2,8 +2,8 @@
 /*
  * Feed the parsers of twheelctl with damaged texts
  *
- * libFuzzer changes the texts of its corpus, /proc/twheel and a trace. Sanitizers watch the
- * parsers.
+ * libFuzzer damages the texts of its corpus, which are two texts of /proc/twheel and a trace.
+ * The parsers are built with sanitizers.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "../../tools/twheelctl/proc.h"
 #include "../../tools/twheelctl/trace.h"
 
-/* Functions of the rest of twheelctl that the parsers call. */
+/* Replacements for the functions of twheelctl that the parsers call. */
 void ctl_die(int code, const char *format, ...)
 {
 	va_list args;
@@ -66,8 +66,8 @@ static void expect_message(const char *error)
 }
 
 /*
- * Parse @copy. Its memory has exactly @length bytes, so that a sanitizer notices a read behind
- * them.
+ * Parse @copy. Its memory has exactly @length bytes, so that a sanitizer notices a read beyond
+ * its end.
  */
 static void try_proc(char *copy, size_t length)
 {
@@ -80,7 +80,7 @@ static void try_proc(char *copy, size_t length)
 	proc_free(&proc);
 }
 
-/* Parse the lines as a command reads them, without their newline. */
+/* Parse @copy line by line, each without its newline, as the command "watch" does. */
 static void try_trace(char *copy)
 {
 	struct trace trace = { };
