@@ -3,11 +3,11 @@
 #
 # Run cases of a script on this machine, and report them in TAP. Sourced, not run.
 
-# These variables were meant for the make that runs the script, not for the makes of its tests.
+# Hide the variables of the make that runs the script from the makes that its tests run.
 unset MAKEFLAGS MAKELEVEL MFLAGS DESTDIR prefix KDIR
 
-# Output of a case makes it fail, so messages of this script have a descriptor
-# of their own.
+# Any output of a case makes the case fail, so messages about its progress have a descriptor of
+# their own.
 exec {aside}>&2
 
 count=0 failed=0
@@ -49,8 +49,8 @@ builds() {
 	grep -E '(warning|error): |WARNING|ERROR|\*\*\*' "$log" || [ $status = 0 ] || tail -n 20 "$log"
 }
 
-# builds_long LOG OBJ COMMAND...: the same for a build of minutes in the directory OBJ. Tell how many objects
-# there are, so that nobody takes it for hung.
+# builds_long LOG OBJ COMMAND...: like builds, for a build that takes minutes. Now and then, print
+# how many objects the directory OBJ has, so that the build does not seem to hang.
 builds_long() {
 	builds "$1" "${@:3}" &
 	progress $! "$2" "$SECONDS" 2>&"$aside"
@@ -66,8 +66,8 @@ tap() {
 	return "$ended"
 }
 
-# runs_here COMPILER...: return whether this machine runs what the compiler makes. Many containers
-# have a kernel that refuses 32-bit programs, although the compiler can make them.
+# runs_here COMPILER...: return whether this machine runs the programs that the compiler makes. Many
+# containers have a kernel that refuses 32-bit programs, although the compiler can make them.
 runs_here() {
 	local program ended=0
 	program=$(mktemp "$out/runs-here.XXXXXX")
@@ -87,8 +87,8 @@ look_for_leaks() {
 	}
 }
 
-# has_loopback: return whether there is a network. A sandbox may have none. Otherwise a connection
-# to the loopback device is refused, which is enough.
+# has_loopback: return whether there is a loopback device, which a sandbox may lack. Nothing listens
+# at the port, and "connection refused" shows that the device exists.
 has_loopback() {
 	[[ $({ : <>/dev/tcp/127.0.0.1/9; } 2>&1) != *unreachable* ]]
 }

@@ -55,8 +55,8 @@ changed_files() {
 	} | sort -u
 }
 
-# source_files DIRECTORY...: print the files that git knows and new ones. Without git, print all
-# files.
+# source_files DIRECTORY...: print the files that git knows, and new files that it does not ignore.
+# Without git, print all files.
 source_files() {
 	if [ -e "$top/.git" ]; then
 		git -C "$top" ls-files -co --exclude-standard "$@"
@@ -65,14 +65,14 @@ source_files() {
 	fi
 }
 
-# Explain a time limit that was reached.
+# Print why a time limit may have been reached, and what to do about it.
 slowness() {
 	printf 'it hangs, or this machine is slow or busy (CPUs: %d, load: %s): TWHEEL_SLOW=%d gives it twice the time' \
 		"$jobs" "$(cut -d' ' -f1-3 /proc/loadavg)" $((2 * ${TWHEEL_SLOW:-1}))
 }
 
-# arch_of KERNEL: print the machine that a kernel is for. programs_of KERNEL: print where its
-# programs are.
+# arch_of KERNEL: print the machine that a kernel is for. programs_of KERNEL: print the directory of
+# the programs that are built for this machine.
 arch_of() {
 	local end=${1%-modules}
 	end=${end##*-}
@@ -134,8 +134,8 @@ parts_named() {
 	done | sort -u | paste -sd ' '
 }
 
-# packages_for KERNEL: print what this kernel and the parts need on this machine, in the words of
-# tests/vm/setup.
+# packages_for KERNEL: print the purposes, as tests/vm/setup names them, for which this kernel and
+# the parts need packages.
 packages_for() {
 	local parts
 	parts=$(parts)
