@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the clients of the servers and the servers of demo: connect to a port of
- * this machine, count, print lines of a name and a value
+ * Functions that the clients of Redis and mosquitto share with the demo: connect to a port of
+ * this machine, read arguments, print times
  */
 #ifndef CLIENTS_LOAD_H
 #define CLIENTS_LOAD_H
@@ -19,7 +19,7 @@
 
 #include "../api/selftests/user.h"
 
-/* Descriptors, and so connections. */
+/* Largest number of descriptors, and so of connections. */
 #define FILES_MAX	(1U << 18)
 
 typedef unsigned long long u64;
@@ -90,8 +90,8 @@ static inline int reach(unsigned int port)
 }
 
 /*
- * Returns whether the server knew all messages when it closed. Messages that arrive later,
- * or that the server did not read, are answered by a reset.
+ * Returns whether the server knew all messages of this client when it closed the connection.
+ * If a message arrives later, or was not read, the server's TCP answers with a reset.
  */
 static inline bool server_knew_all(int fd)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * client.c - thousands of connections to the server, each with a will
+ * client.c - thousands of connections to the server, each with a plan of its own
  *
  * Half of them talk to the end. Three in ten go silent at some time, some
  * from the beginning; the server must close exactly these. Two in ten close
- * by themselves. Only the client knows the plan of each, and here it judges
- * whether the server was right. It may close only connections that were silent
- * for the whole timeout, and no silent connection may remain
+ * by themselves. Only the client knows the plan of each connection, and judges
+ * whether the server was right. The server may close only connections that were
+ * silent for the whole timeout, and no silent connection may remain
  * open.
  *
  * On a machine that is too slow a message may not reach the server in time.
@@ -16,8 +16,8 @@
  * usage: client PORT CONNECTIONS SECONDS TIMEOUT_MS
  *
  * With 0 CONNECTIONS there are as many as the machine opens in the first second,
- * from FEWEST to MOST. Opening one is several times slower than to send a heartbeat,
- * and the server greets each, so that it can accept all of them.
+ * from FEWEST to MOST. Opening a connection takes several times as long as a heartbeat,
+ * and the client waits for the server's greetings, so the server can serve them all.
  *
  * Prints lines of a name and a value at the end.
  */
@@ -42,8 +42,8 @@ struct connection {
 	enum role role;
 	bool greeted;		/* the server accepted it */
 	bool silent;
-	u64 spoke_ns;		/* before the last message, or connect() */
-	u64 next_ns;		/* the next message */
+	u64 spoke_ns;		/* time before the last message, or connect() */
+	u64 next_ns;		/* time of the next message */
 	u64 change_ns;		/* time to fall silent, or to close */
 };
 

@@ -3,7 +3,7 @@
  * common.h - what a server does apart from its timers: it listens, accepts connections,
  * ends with its standard input, and keeps records
  *
- * The record is not needed to use timers: it holds the kernel to its word. The server's
+ * A program that uses timers needs no records: they check the promises of twheel. The server's
  * own clock, read before each store, says whether an expiry was early, and not the event.
  */
 #ifndef COMMON_H

@@ -3,8 +3,8 @@
  * server.c - a TCP server that closes silent connections
  *
  * Every connection has an idle timeout, and all of these timers are in one file
- * descriptor, in the server's epoll set like any other. It is a
- * session of /dev/twheel or, where there is none, one in this process:
+ * descriptor, in the server's epoll set like any other. The descriptor is a
+ * session of /dev/twheel or, without that device, a session in this process:
  * libtwheel chooses. A timer's id is the descriptor of its connection. Each
  * message pushes the timer back: the server stores the new deadline in the word
  * of its id, and makes no system call. Events are read as an array, many at a
@@ -12,9 +12,9 @@
  *
  * usage: server PORT TIMEOUT_MS
  *
- * Port 0 is any free one. The server says "port N" once it listens, and ends
- * when its standard input ends and its last connection is closed. The
- * records of record_...() are for the report only; see common.h.
+ * Port 0 is any free port. The server says "port N" once it listens, and ends
+ * when its standard input ends and its last connection is closed. Lines that
+ * use "record" are for the report only; see common.h.
  */
 #include "common.h"
 
@@ -50,8 +50,8 @@ static void timer_start(int fd)
 }
 
 /*
- * Stop a timer. If it just expired, its event is withdrawn. ENOENT: that event is
- * already in the array of read_timers(), which will find the serial gone.
+ * Stop a timer. If it just expired, its event is withdrawn. ENOENT means that the event
+ * is already in the array of read_timers(), which will find the serial gone.
  */
 static void timer_stop(int fd)
 {
@@ -95,8 +95,8 @@ static void receive(int fd)
 }
 
 /*
- * Close a connection whose timer expired, unless the peer said something. Then the word
- * tells: it changed since the kernel read it, or receive() changes it now.
+ * Close a connection whose timer expired, unless the peer said something. In that case
+ * the word has a later deadline, stored after the kernel read it, or by receive() now.
  */
 static void close_if_silent(const struct twheel_event *event)
 {

@@ -2,9 +2,10 @@
 /*
  * crowd PORT PID: check that the server PID survives its clients
  *
- * One client sends as much as it can and reads nothing, one sends a byte each second, and 5,000
- * connect at once, more than the server has descriptors for. The server sleeps meanwhile, the two
- * remain connected, and it goes on when the crowd has left.
+ * One client sends as much as it can and reads nothing, a second one sends a byte each second, and
+ * 5,000 others connect at once, more than the server has descriptors for. During this, the server
+ * must sleep between its events, and the first two clients must stay connected. When the crowd has
+ * left, the server must accept a client again.
  */
 #include <arpa/inet.h>
 #include <err.h>

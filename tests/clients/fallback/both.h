@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a module may rely on with twheel and with twheel_fallback.h: loading it fails where that
- * is not so
+ * Checks of the promises that twheel and twheel_fallback.h both make: the module does not load if
+ * one of them is broken
  *
  * Included once, by a module that is built with twheel's headers or with the
  * fallback.
@@ -27,7 +27,7 @@
 
 static DECLARE_COMPLETION(done);
 static unsigned int runs;
-static u64 latest_ns;		/* an early callback is late by nearly 2^64 */
+static u64 latest_ns;		/* largest lateness; nearly 2^64 after an early callback */
 
 static void note_time(struct twheel_timer *timer)
 {
@@ -60,7 +60,7 @@ static void worked(struct work_struct *work)
 		complete(&done);
 }
 
-/* Takes longer than a period, and does not drift. */
+/* Queue the work again every 5 ms. It takes longer, but its deadlines must not drift. */
 static void worked_at(struct work_struct *work)
 {
 	struct twheel_work *w = container_of(work, struct twheel_work, work);
@@ -137,7 +137,7 @@ static void worked_once(struct work_struct *work)
 	complete(&done);
 }
 
-/* No CPU has interrupts: jiffies stands still, while the clock does not. */
+/* Start while no CPU takes interrupts, so that jiffies stands still, but the clock does not. */
 static int start_behind(void *unused)
 {
 	mdelay(100);
@@ -159,7 +159,7 @@ static int is_never_early(void)
 	return 0;
 }
 
-/* A later deadline is stored, and only that one counts. */
+/* A timer whose owner stores a later deadline after the start. Only the stored deadline counts. */
 static struct twheel_asked_timer asked;
 static u64 stored;
 

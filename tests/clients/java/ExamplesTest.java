@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.Test;
 import twheel.TwheelTimer;
 
-/** Each throws if it goes wrong. */
+/** Runs the examples. An example throws if something goes wrong. */
 public class ExamplesTest {
     @Test
     public void heartbeat() {
@@ -22,7 +22,7 @@ public class ExamplesTest {
         IdleServer.main(null);
     }
 
-    /** The server stops reading, and then the connection is silent. 64 MB are more than sockets keep. */
+    /** The server reads no more from a client that does not read, so the connection times out. 64 MB fill all buffers. */
     @Test
     public void aClientThatNeverReads() throws Exception {
         TwheelTimer timer = new TwheelTimer();

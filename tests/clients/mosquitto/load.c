@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * load.c - connections to an MQTT broker, each of a kind, and what becomes of them
+ * load.c - open connections of several kinds to an MQTT broker, and judge how it closes them
  *
  * usage: load NAME=VALUE...
  *
@@ -13,10 +13,10 @@
  *   busy=N	send PINGREQ ten times a second: must stay
  *   forever=N	have a keepalive of 0 and send nothing: must stay
  *
- * The time begins when all are connected. A connection may be closed no earlier
- * than one and a half keepalives after it last spoke. At the end, connections
- * that must go have to be gone, if it was time. Prints lines of a name and a
- * value. Status 1 if the broker was wrong.
+ * The time begins when all clients are connected. The broker may close a connection
+ * no earlier than one and a half keepalives after it last spoke. At the end, no
+ * connection that must be disconnected may be open after this time. Prints lines of
+ * a name and a value. The status is 1 if the broker was wrong.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@
 /* Timeout of connections with a keepalive of 0. */
 #define NEVER		(~0ULL)
 
-/* Kinds of connections. The broker must close the first ones. */
+/* Kinds of connections. The broker must close those of the first three kinds. */
 enum kind { SILENT, IDLE, MUTE, SLOW, BUSY, FOREVER, KINDS };
 
 static const char * const kind_names[KINDS] = {
@@ -43,13 +43,13 @@ static const char * const kind_names[KINDS] = {
 struct connection {
 	int fd;			/* -1: closed by the broker */
 	enum kind kind;
-	u64 spoke_ns;		/* before its last packet */
-	u64 timeout_ns;		/* the broker may close it this long after that */
+	u64 spoke_ns;		/* time just before its last packet */
+	u64 timeout_ns;		/* the broker may close it this long after @spoke_ns */
 };
 
 /*
- * One kind of connections. Connections that speak take turns, so that the
- * packets of all are spread evenly.
+ * The connections of one kind. Connections that speak take turns, so that their
+ * packets are spread evenly over time.
  */
 struct group {
 	struct connection *first;

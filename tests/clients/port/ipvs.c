@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ipvs CONNECTIONS SECONDS [SPREAD]: a UDP service of IPVS in a network namespace of its own,
- * as many connections, each with a timeout of SECONDS, and then silence.
+ * ipvs CONNECTIONS SECONDS [SPREAD]: open connections to a UDP service of IPVS, in a network
+ * namespace of its own, each with a timeout of SECONDS, and let them time out.
  *
- * Each connection receives a packet that creates it, in a second round a packet that
- * refreshes its timer, and no other. With SPREAD there is one round, which takes as many
- * seconds, evenly, and in which each connection receives both packets. A raw socket sends
- * them, so that the source needs no address and no socket. The packets are sent to a socket
- * that is never read.
+ * Each connection receives two packets: one that creates it, and in a second round one that
+ * refreshes its timer. With SPREAD there is one round, evenly spread over SPREAD seconds, in
+ * which each connection receives both packets. A raw socket sends the packets, so that their
+ * sources need no address and no socket. The packets are sent to a socket that is never read.
  *
- * watch.h measures how late they expire.
+ * watch.h measures how late the connections expire.
  */
 
 #include <arpa/inet.h>
@@ -108,8 +107,8 @@ static __u64 send_all(int fd)
 }
 
 /*
- * Send both packets to each connection, evenly over @time. Returns the time that the second packets
- * took.
+ * Send both packets to each connection, evenly over @time. Adds the time of the first packets to
+ * @create, and returns the time of the second packets.
  */
 static __u64 send_evenly(int fd, __u64 time, __u64 *create)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * timewait CONNECTIONS: TCP connections over loopback, one after the other, each of which is
- * closed at once. The end that closes first stays in TIME-WAIT for a minute.
+ * timewait CONNECTIONS: open and close TCP connections over loopback, one after the other. The end
+ * that closes first stays in TIME-WAIT for a minute.
  *
- * watch.h measures how late they expire.
+ * watch.h measures how late these sockets expire.
  */
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@
 #define TIMEWAIT	(60 * SECOND)
 /*
  * Number of ports of one source address. The kernel has 28,000 ports, and finds a free one by
- * trying.
+ * trying, which is slow when most are in use.
  */
 #define PORTS		5000
 
@@ -52,7 +52,7 @@ static void connect_and_close(int fd, unsigned int n)
 	struct sockaddr_in from = local(1 + n / PORTS, 0), to = local(0, 80);
 	int client = socket(AF_INET, SOCK_STREAM, 0), server, on = 1;
 
-	/* The port may belong to another address. */
+	/* Let connect() choose the port, because several addresses may use the same port. */
 	if (client < 0 ||
 	    setsockopt(client, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)) ||
 	    bind(client, (struct sockaddr *)&from, sizeof(from)) ||
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	if (!connections || !started)
 		errx(2, "%s connections", argv[1]);
 	set("/proc/sys/net/ipv4/tcp_max_tw_buckets", connections + 1);
-	/* Otherwise a new connection may end a socket in TIME-WAIT for its port. */
+	/* Otherwise a new connection may take the port of a socket in TIME-WAIT, and end it. */
 	set("/proc/sys/net/ipv4/tcp_tw_reuse", 0);
 	fd = listener();
 	begin = now_ns();

@@ -3,13 +3,13 @@
  * Watch how objects of the kernel time out, for a program that has started their timers in the
  * order of their numbers
  *
- * They expire in that order, too. So the number of entries that are left tells which of them
+ * The timers expire in that order, too. So the number of objects that are left tells which objects
  * expired, and how late. At the same time the program wants to run every 100 us, before all
- * other tasks. The longest time for which it cannot is the longest stall: no task can cause
- * that, and timers can.
+ * other tasks. The longest time for which it cannot run is the longest stall. No task can cause
+ * a stall, but timers can.
  *
- * It watches until the latest time at which a timer_list expires, even if nothing is left
- * before, so that the time for which CPUs were busy has the same work in each kernel.
+ * The program watches until the latest time at which a timer_list may expire, even if all objects
+ * have expired before, so that the busy time of the CPUs is comparable between kernels.
  */
 #include <err.h>
 #include <sched.h>
@@ -24,7 +24,7 @@
  * early, because it counts from the previous jiffy.
  */
 #define BEFORE		(50 * MS)
-/* How often the program runs, and how often it counts the entries that are left. */
+/* How often the program runs, and how often it counts the objects that are left. */
 #define PERIOD		(100 * US)
 #define COUNT_EVERY	MS
 /* A timer_list is late by an eighth of its distance at most. */
@@ -32,7 +32,7 @@
 
 static unsigned int connections;
 static __u64 timeout;
-/* Time at which the last timer of each connection was about to be started. */
+/* Time just before the timer of each connection was started or refreshed last. */
 static __u64 *started;
 
 static void sleep_until(__u64 ns)
@@ -84,7 +84,7 @@ static void note_expired(unsigned int n, __u64 now)
 		seen.latest = late;
 }
 
-/* @left: function that returns the number of objects that are left */
+/* Watch all timers expire. @left returns the number of objects that are left. */
 static void watch(unsigned int (*left)(void))
 {
 	struct sched_param first = {.sched_priority = 50};

@@ -4,18 +4,18 @@
  *
  * usage: load NAME=VALUE...
  *
- *   late_us=N			status 1 if one expires later than that
- *   seconds=60			how long a run is
- *   keys=N			their TTLs are spread over the run
- *   sessions=N ttl_ms=5000	are refreshed twice within their TTL. One of a hundred falls
- *				silent within the first third of the run
- *   cases=1			keys that get their TTL in all the ways that there are
- *   fill=N			keys beside them, which live for long: the server's samples
- *				hit others then
- *   then=COMMAND		is sent when all keys are there
+ *   late_us=N			end with status 1 if a key expires later than that
+ *   seconds=60			length of the run
+ *   keys=N			keys whose TTLs are spread over the run
+ *   sessions=N ttl_ms=5000	keys that are refreshed twice within their TTL. One of a hundred
+ *				falls silent within the first third of the run
+ *   cases=1			a key for each way to get a TTL
+ *   fill=N			other keys, which live for long, so that the server's samples
+ *				hardly find the keys above
+ *   then=COMMAND		command to send when the keys of cases=1 are set
  *
  * The server must have "notify-keyspace-events Ex". Prints lines of a name and a value.
- * Status 1 if a key expires before its time or, but for sessions, not at all.
+ * The status is 1 if a key expires before its time or, with late_us, not at all.
  */
 #include <poll.h>
 #include <stdarg.h>
@@ -112,7 +112,7 @@ static void expired(const char *name)
 		printf("%.*s_us %llu\n", (int)(at - name), name, (now - due * MS) / 1000);
 }
 
-/* Take messages of nine lines. The last is the key. */
+/* Read the messages about expired keys. A message has nine lines, and the last line is the key. */
 static void take_events(void)
 {
 	static char buffer[65536];
@@ -156,7 +156,7 @@ static u64 due_of(unsigned long i)
 	return first_ms + seconds * 1000 * i / keys;
 }
 
-/* Set all keys. The first is due after 10 ms for each 100 keys, and 2 s. */
+/* Set all keys. The first key is due 2 s after the time that this takes: 10 ms for 100 keys. */
 static void set_keys(void)
 {
 	unsigned long i;
@@ -168,7 +168,7 @@ static void set_keys(void)
 	nr_due += keys;
 }
 
-/* Take the events of all keys, with time for a stock server to find the last. */
+/* Take the events of all keys, with time for a stock server to find the last key. */
 static void run_keys(void)
 {
 	unsigned int nr;
@@ -220,7 +220,7 @@ static void run_sessions(void)
 
 #define RESTORE	"redis.call('restore',KEYS[2],ARGV[1],redis.call('dump',KEYS[1]),'ABSTTL')"
 
-/* % is a key, in database 0. It is due at #. */
+/* Names and commands of the ways. % stands for a key in database 0, and # for its deadline. */
 static const char * const ways[NR_WAYS][2] = {
 	{ "set", "SET % v PXAT #" },
 	{ "setex", "SETEX % 100 v\nPEXPIREAT % #" },

@@ -2,8 +2,8 @@
 /*
  * Each form of call, for tools/port-to-twheel to port
  *
- * A module without use, of calls of timer_list. When tests/clients/port/run ports it,
- * each statement that is followed by a comment must read as the comment does.
+ * This module has no use, and consists of calls of timer_list. When tests/clients/port/run
+ * ports it, each statement that is followed by a comment must become the text of the comment.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -54,7 +54,7 @@ static void expired(struct timer_list *t)
 	kfree(f == same ? NULL : same);
 }
 
-/* Widen a product before multiplying it, except one that may be negative. */
+/* Start for a delay. A product must be computed with 64 bits, unless it may be negative. */
 static void delays(struct form *f)
 {
 	struct timer_list *t = &f->timer;

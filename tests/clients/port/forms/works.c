@@ -34,7 +34,7 @@ static void do_form(struct work_struct *work)
 static DECLARE_DELAYED_WORK(lone, do_form);
 /* static DEFINE_TWHEEL_WORK(lone, do_form); */
 
-/* Queue for a negative delay: due at once, and not in centuries. */
+/* Queue works for a negative delay: they must be due at once, and not in centuries. */
 static void queue_in_the_past(struct form *f, unsigned long at)
 {
 	unsigned long left = at - jiffies;
