@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What Makefiles of static programs share
+# Variables and rules that the Makefiles of static programs share
 #
-# "make" builds $(O)/PART/NAME: static programs that need only the kernel in the guest. Who
-# includes this has "here", its directory, and calls "program". What needs a library that is not
-# installed is left out.
+# "make" builds $(O)/PART/NAME: static programs that need only the kernel in the guest. A Makefile
+# that includes this file sets "here" to its directory, and calls "program" for each program. It
+# leaves out programs that need a library that is not installed.
 
 part := $(notdir $(here:/=))
 top := $(abspath $(here)../../..)
@@ -23,7 +23,7 @@ link := -static -pthread -Wl,--no-warnings -s
 
 headers := $(wildcard $(here)*.h $(here)../*.h $(top)/tests/api/selftests/*.h) $(top)/include/uapi/linux/twheel.h
 
-# have HEADER: y if it is there
+# have HEADER: y if the compiler finds HEADER
 have = $(shell $(CC) -E -include $(1) -x c /dev/null >/dev/null 2>&1 && echo y)
 
 # program NAME SOURCES [OPTIONS] [LIBRARIES]

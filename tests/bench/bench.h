@@ -28,8 +28,9 @@
 #define BENCH_SLOTS	65536
 #define BENCH_TICK_NS	NSEC_PER_MSEC
 /*
- * Number of timers in one allocation, which has 32 KiB. It must be a size that kmalloc() has even
- * when memory is fragmented: vmalloc() would map small pages, which cost more misses.
+ * Number of timers in one allocation, of 32 KiB. kmalloc() finds memory of this size even when
+ * memory is fragmented. For a larger one, kvcalloc() could fall back to vmalloc(), which maps small
+ * pages, so that timers would miss the TLB more often.
  */
 #define BENCH_CHUNK	512U
 
@@ -88,7 +89,7 @@ struct bench_impl {
  * struct bench_dist - a distribution of intervals
  * @name: its name in the results
  * @mean_ns: mean interval
- * @draw: a random interval, less than a minute
+ * @draw: returns a random interval, less than a minute
  */
 struct bench_dist {
 	const char *name;

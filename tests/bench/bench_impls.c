@@ -4,8 +4,8 @@
  *
  * The kernel's timers are used as a driver would use them. timer_list is started and stopped by
  * add_timer(), mod_timer() and timer_delete(). hrtimer is in its default mode, and its callback
- * moves its expiry on. Every delayed_work uses TIMER_IRQSAFE, whose callbacks run with interrupts
- * off.
+ * moves its expiry on. timer_list_irqsafe uses TIMER_IRQSAFE, as every delayed_work does: its
+ * callbacks run with interrupts off.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>

@@ -10,9 +10,9 @@
  *  The operations on one CPU, in a machine that counts instructions
  *  (tests/vm/run -i). Times are numbers of instructions.
  *  worst
- *  How long a million timers that are due at once keep the CPU.
+ *  How long a million timers that are due at once keep the CPU busy.
  *
- * A run lasts from bench_create() to bench_destroy(). It has a facility of its own, whose timers
+ * A run lasts from create() to destroy(). It has a facility of its own, whose timers
  * it uses in random order.
  */
 #define pr_fmt(fmt) "twheel-bench: " fmt
@@ -284,7 +284,7 @@ static int __init bench_init(void)
 {
 	int ret = -EINVAL;
 
-	/* Wait until work of the boot is finished. */
+	/* Wait until the kernel has finished the work of its boot. */
 	msleep(3000);
 	bench_expiry = vzalloc(sizeof(*bench_expiry));
 	if (!bench_expiry)

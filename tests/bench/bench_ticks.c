@@ -10,9 +10,9 @@
  *
  *  tick_empty
  *  All timers are pending and none is due: the median of all gaps. For a wheel this
- *  is the gap of its tick, which comes every millisecond. The kernel ticks only every
- *  fourth. timer_list and hrtimer have no tick of their own: for them it is
- *  the gap of the kernel's tick.
+ *  is the gap of its tick, which comes every millisecond. The kernel's tick comes only
+ *  every four milliseconds. timer_list and hrtimer have no tick of their own: for them
+ *  the figure is the gap of the kernel's tick.
  *  expire_restart
  *  Callbacks restart their timers an interval after the expired deadline,
  *  as periodic timers do. The figure is the sum of the gaps in a window of
@@ -27,9 +27,9 @@
  * another task ran is left out.
  *
  * To have enough expiries in such a window, intervals are scaled to about ten expiries a
- * millisecond. With 1000 timers the mean is 100 ms, with 10,000 1 s, with 100,000 10 s, and with
- * 1,000,000 30 s. Timers start with a random part of their interval, as if they had been running
- * for long.
+ * millisecond. The mean interval is 100 ms for 1000 timers, 1 s for 10,000 timers, 10 s for 100,000
+ * timers, and 30 s for 1,000,000 timers. Timers start with a random part of their interval, as if
+ * they had been running for long.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -57,7 +57,7 @@ struct bench_expiry *bench_expiry;
  * @expired: number of expiries
  * @lost: sum of all gaps, ns
  * @missing: time that the windows lack because of other tasks, ns
- * @ns: the first gaps
+ * @ns: lengths of the first MAX_GAPS gaps, ns
  */
 struct gaps {
 	u32 nr;
@@ -190,8 +190,8 @@ static void watch_empty(struct bench *b, struct gaps *gaps)
 }
 
 /*
- * Print the cost of an expiry. A window with expiries loses more time than the @lost of a window
- * without any, and the difference belongs to the expiries. Print no row if there is none.
+ * Print the cost of an expiry. A window with expiries loses more time than @lost, the loss of a
+ * window without expiries. The difference is the cost of the expiries. Without it, print no row.
  */
 static void measure_expiry(struct bench *b, struct gaps *gaps,
 			   const char *operation, u64 lost)

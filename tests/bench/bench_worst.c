@@ -2,9 +2,10 @@
 /*
  * For how long a million timers that are due at about the same time keep a CPU
  *
- * The loads are crowds on one deadline, in one slot of the hierarchical wheel's second level, and
- * in 256 ticks, both near and far. Another crowd is refreshed just before it is due. The timers
- * are started far ahead, so that they first move down through outer slots. Callbacks only count.
+ * In the loads, all timers have one deadline, or deadlines within one slot of the hierarchical
+ * wheel: a slot of its second level (256 ticks) for near deadlines, of its third level for far
+ * ones. In another load, all timers are refreshed just before they are due. The timers are started
+ * far ahead, so that they first move down through outer slots. Callbacks only count.
  *
  * The machine has one CPU and counts instructions, so every figure is exact and the same in every
  * run.
@@ -37,10 +38,10 @@
 #include "tracepoints.h"
 
 #define PERIOD_NS	(20 * NSEC_PER_USEC)
-/* A longer period for timers that come from far away, because the CPU is idle for long then. */
+/* A longer period for loads with far deadlines, because the CPU is idle for long then. */
 #define PERIOD_FAR_NS	(200 * NSEC_PER_USEC)
 #define QUIET_MS	500
-/* Length of an outer slot. Deadlines begin at the edge of a slot. */
+/* Length of a slot of the second level. Deadlines begin at the edge of a slot. */
 #define SLOT_NS		(256 * (u64)BENCH_TICK_NS)
 /* Length of a slot of the third level, about a minute. */
 #define FAR_SLOT_NS	(256 * SLOT_NS)
@@ -229,7 +230,7 @@ static int watch_load(struct bench *b, const struct load *load)
 		ret = refresh_load(b, &deadline);
 	if (!ret)
 		ret = wait_for_expiries(b);
-	/* The hrtimer may not have fired since the last expiry. */
+	/* The hrtimer notes the time of the last expiry, but may not have fired since then. */
 	if (!watched.last)
 		watched.last = ktime_get();
 	end_watch(b, load->name);

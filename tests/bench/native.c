@@ -10,10 +10,10 @@
  * For each implementation, number of timers and distribution of intervals:
  *
  *  start stop refresh restart
- *	A pass does the operation on all timers in a random order, which is
- *	another one in each pass. The figure is ns per operation in the fastest
+ *	A pass does the operation on all timers in a random order, which differs
+ *	from pass to pass. The figure is ns per operation in the fastest
  *	pass. The clock does not advance. A refresh is a restart to a later tick,
- *	the first operation on a timer since its start. A restart is to an
+ *	and the first operation on a timer since its start. A restart is to an
  *	earlier tick.
  *  expire_restart
  *	All timers are started, then the clock moves through RUN_TICKS ticks one
@@ -29,9 +29,9 @@
  * expire_restart are then started tick by tick over one length, like
  * timeouts of connections at different times.
  *
- * The implementations take turns, run by run, so that other load of the machine
- * is alike for all. It is checked that every timer expires at its tick and at no
- * other. Prints rows of build/bench/kernel.csv; see
+ * The implementations take turns, run by run, so that other load on the machine
+ * slows all of them alike. The program checks that every timer expires at its
+ * tick and at no other tick. Prints rows of build/bench/kernel.csv; see
  * tests/bench/run.
  *
  * usage: native [-n TIMERS] [-i IMPLEMENTATIONS]
@@ -334,7 +334,7 @@ static u32 one_tick(struct run *r, u64 tick, u32 *next)
 	return expired;
 }
 
-/* Start all timers. Returns the current tick, which the clock reached meanwhile. */
+/* Start all timers. Returns the current tick: with "one", the clock moves between the starts. */
 static u32 start_load(struct run *r)
 {
 	u32 i, next = 0, tick = 0;

@@ -2,9 +2,9 @@
 /*
  * libtwheel's session in the process, without the module
  *
- * Starts have absolute deadlines, which are computed before, so that no start reads the clock: a
- * program that has a loop knows the time. The session of "process-shared" has words, so that a
- * refresh or a stop is a store.
+ * Starts have absolute deadlines, which are computed in advance, so that no start reads the clock:
+ * a program with an event loop knows the time anyway. The session of "process-shared" has words, so
+ * that a refresh or a stop is a store.
  */
 #include <twheel.h>
 

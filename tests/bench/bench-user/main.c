@@ -82,8 +82,8 @@ static const struct impl *find_impl(const char *name)
 		if (!strcmp(impls[i]->name, name))
 			return impls[i];
 	/*
-	 * An implementation is not built if its library is missing. Print no row and no error
-	 * then.
+	 * An implementation is not built if its library is missing. That is no error, but print no
+	 * row of it.
 	 */
 	printf("%s: was not built\n", name);
 	exit(0);

@@ -14,9 +14,9 @@
  * differently in each life:
  *
  *   expire collect  the calls that collect, made after all timers expired
- *   expire whole    these calls, and the time that the expiries took from the program before:
- *                   a busy loop measures the time that it loses to interrupts
- *   timeout N       the calls that arm, those that refresh N times, and the whole expiry
+ *   expire whole    these calls, and the time that the expiries took from the program before
+ *                   the calls: a busy loop measures the time that it loses to interrupts
+ *   timeout N       the calls that arm, the calls that refresh N times, and "expire whole"
  *
  * The refreshes come before the first deadline and set later deadlines, so that each timer has to
  * be moved once. Calls are as large as the implementation can make them, up to 256.
@@ -35,7 +35,7 @@
 #define QUIET_NS	(20 * MS)
 /* Number of lives of which the median is taken. */
 #define LIVES		9
-/* Timers of the warm-up. Their deadlines are never reached. */
+/* Number of timers whose calls are timed first, to estimate a life. They never expire. */
 #define TRIED		64
 #define NEVER_NS	(1000000 * SECOND)
 
@@ -118,7 +118,7 @@ static void sample_one(struct measuring *m, enum operation op)
 	m->ns[op][m->nr] = run_requests(m->b->impl, op, SAMPLE, m->batch);
 }
 
-/* Measure the operations: refresh some timers, stop others, and arm those again. */
+/* Measure the operations: refresh some timers, stop other timers, and arm these again. */
 static void take_samples(void *data)
 {
 	static uint64_t later_ns = WAIT_NS;
@@ -210,7 +210,7 @@ static uint64_t run(const struct life *l, enum operation op, unsigned int nr, ui
 static void live(const struct life *l, double *ns)
 {
 	/*
-	 * Time until the first deadline: the calls must be over by then. Count them twice,
+	 * Time until the first deadline: the calls must be over by then. Double their time,
 	 * because preparing arguments takes time, too.
 	 */
 	uint64_t wait_ns = 2 * l->arm_ns + 2 * l->refreshes * l->refresh_ns +

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# compared.svg, compared-expiry.svg: which one to take. A point further left is better. tests/bench/data
-# writes compared.plot. The letters are large enough for a page that is 450 pixels wide.
+# compared.svg, compared-expiry.svg: figures of all ways to keep timers. A point further left is
+# better. tests/bench/data writes compared.plot. The letters are large enough for a page of 450
+# pixels.
 
 set terminal svg size 720,660 font 'sans,16' background 'white'
 set datafile separator '|'
@@ -22,7 +23,7 @@ set bmargin at screen 0.16
 set tmargin at screen 0.88
 left(i) = 0.5 + (i - 1) * 0.26
 
-# panel I COLUMN SCALE: the first of two has the names
+# Draws one of the two panels of a picture. Only the first panel has the names of the ways.
 panel = "set lmargin at screen left(%d); set rmargin at screen left(%d) + 0.21; plot 'compared.plot' using (column(%d) / %d.0):1:2%s with points pt 7 ps 1.1 lc palette"
 
 do for [picture = 1:2] {

@@ -26,7 +26,7 @@ static void put(uint32_t place, struct entry entry)
 	places[entry.id] = place;
 }
 
-/* Put @entry at @place, or above or below it. */
+/* Put @entry at @place, or above or below @place if the order of the heap needs that. */
 static void settle(uint32_t place, struct entry entry)
 {
 	uint32_t child, parent, end, i;

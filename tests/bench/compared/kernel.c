@@ -2,16 +2,16 @@
 /*
  * The timers of a module: timer_list, hrtimer, and twheel by its in-kernel API
  *
- * A module replays the trace (trace.h) while it is being loaded, and prints to the kernel's log
- * what a program prints. The steps are sleeps of the thread that loads it. Timers are in an
- * array by connection: a driver has them in its own structures.
+ * The module replays the trace (trace.h) while it is being loaded, and prints to the kernel's log
+ * what a program would print. The thread that loads it sleeps until each step. Timers are in an
+ * array by connection, because a driver has timers in its own structures.
  *
- * Documents: for timer_list Documentation/core-api/kernel-api and kernel/time/timer.c. They ask
- * for mod_timer() to start and refresh, for timer_delete(), for one jiffy more, since the current
- * one has already begun, and for timer_shutdown_sync() before memory is freed. For hrtimer
+ * For timer_list it follows Documentation/core-api/kernel-api and kernel/time/timer.c: mod_timer()
+ * to start and refresh, timer_delete(), one jiffy more, because the current jiffy has already
+ * begun, and timer_shutdown_sync() before memory is freed. For hrtimer it follows
  * Documentation/timers/hrtimers.rst and kernel/time/hrtimer.c: hrtimer_start() of a pending timer,
- * hrtimer_cancel(). For twheel Documentation/kernel-api.rst: twheel_start_at(), twheel_stop(). With
- * twheel_store a refresh is a store, as twheel_asked_setup() allows it.
+ * hrtimer_cancel(). For twheel it follows Documentation/kernel-api.rst: twheel_start_at(),
+ * twheel_stop(). With twheel_store a refresh is a store, which twheel_asked_setup() allows.
  */
 #define pr_fmt(fmt) "twheel-compared: " fmt
 
@@ -55,9 +55,9 @@ MODULE_PARM_DESC(mode, "empty, count, late or busy");
  * @name: its name
  * @size: size of a timer
  * @setup: set up a timer, once
- * @start: start it, or let it be due later; @timeout_ms from now on is @deadline
- * @stop: stop it
- * @shutdown: wait for its callback, and prevent further ones
+ * @start: start the timer, or move its deadline to @deadline, which is @timeout_ms from now
+ * @stop: stop the timer
+ * @shutdown: wait for the timer's callback, and prevent further calls
  */
 struct way {
 	const char *name;
@@ -71,7 +71,7 @@ struct way {
 static const struct way *used;
 static void *timers;
 
-/* Count an expiry. Callbacks do not race: there is one CPU, and all run in interrupts. */
+/* Count an expiry. Callbacks do not race: there is one CPU, and all callbacks run in interrupts. */
 static void note_expired(void *timer)
 {
 	if (late && expired < header->expiries)
@@ -165,7 +165,7 @@ static void stored_expired(struct twheel_timer *timer)
 {
 	u64 deadline = stored_deadline(timer);
 
-	/* A store may have come after the wheel looked. */
+	/* The owner may have stored a later deadline after the wheel read the old one. */
 	if (unlikely(deadline > ktime_get()))
 		twheel_again_at(timer, deadline);
 	else
@@ -231,7 +231,7 @@ static int make_timers(void)
 		return -ENOMEM;
 	for (i = 0; i < header->connections; i++) {
 		used->setup(timers + i * used->size);
-		/* A driver does not set up all of its timers at once. */
+		/* Let others run, because a driver does not set up all of its timers at once. */
 		cond_resched();
 	}
 	return 0;
@@ -302,9 +302,9 @@ static int measure(void)
 	int ret = 0;
 
 	/*
-	 * Memory counts from "begin" on, and so does the array. But the allocator clears the
-	 * array in one call, and fills its lists with interrupts off, which would hide the delays
-	 * of timers.
+	 * Memory counts from "begin" on, so allocate the timers after it. But with the probes,
+	 * allocate them before: the allocator clears the array in one call, and fills its lists
+	 * with interrupts off, which would hide the delays that timers cause.
 	 */
 	if (meter_probes())
 		ret = make_timers();

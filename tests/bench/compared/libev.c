@@ -2,8 +2,8 @@
 /*
  * libev: an ev_timer for each connection
  *
- * Documents: ev(3), "ev_timer" and in it "Be smart about timeouts", which has four ways. This is
- * the third: ev_timer_again() for each heartbeat, "repeat" is the timeout.
+ * Follows ev(3), "ev_timer" and in it "Be smart about timeouts", which has four ways. This is
+ * the third way: ev_timer_again() for each heartbeat, and "repeat" is the timeout.
  */
 #include <ev.h>
 

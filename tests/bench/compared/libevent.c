@@ -2,10 +2,10 @@
 /*
  * libevent: an event with a timeout for each connection
  *
- * Documents: event2/event.h and the book of libevent, "Working with events": evtimer_assign() in
- * the program's own structure, evtimer_add() to move a pending event, evtimer_del(). The
- * loop's clock is coarse unless EVENT_BASE_FLAG_PRECISE_TIMER is asked for, as here: its ticks of
- * 4 ms would be early.
+ * Follows event2/event.h and the book of libevent, "Working with events": evtimer_assign() in the
+ * program's own structure, evtimer_add() to move a pending event, evtimer_del(). The base has
+ * EVENT_BASE_FLAG_PRECISE_TIMER, because otherwise the loop's clock is coarse, and its ticks of
+ * 4 ms would make timers expire early.
  */
 #include <event2/event.h>
 #include <event2/event_struct.h>

@@ -2,10 +2,10 @@
 /*
  * libuv: a uv_timer_t for each connection
  *
- * Documents: docs.libuv.org, "uv_timer_t" and "uv_loop_t": uv_timer_init() in the program's own
- * structure, uv_timer_start() to move an active timer, uv_timer_stop(). Times are in
- * milliseconds, from the loop's own time, which is cut to a millisecond: a timer may expire up to
- * one before its deadline.
+ * Follows docs.libuv.org, "uv_timer_t" and "uv_loop_t": uv_timer_init() in the program's own
+ * structure, uv_timer_start() to move an active timer, uv_timer_stop(). Times are in milliseconds,
+ * from the loop's own time, which is rounded down to a millisecond: a timer may expire up to a
+ * millisecond before its deadline.
  */
 #include <uv.h>
 

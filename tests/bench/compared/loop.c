@@ -2,9 +2,9 @@
 /*
  * The loop of programs that do not have the loop of a library
  *
- * A set of epoll has the steps, and the descriptors that the timers of the adapter have. Timers
- * that are structures of the program have none: epoll_pwait2(2) waits for the first deadline, to
- * the nanosecond.
+ * An epoll set has the descriptor of the steps, and the descriptors of the adapter's timers. Timers
+ * that are structures of the program have no descriptor: for them, epoll_pwait2(2) waits until the
+ * first deadline, to the nanosecond.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -74,7 +74,7 @@ static int wait_for_events(int epoll, struct epoll_event *events, uint64_t now)
 	return epoll_pwait2(epoll, events, ROOM, deadline == UINT64_MAX ? NULL : &timeout, NULL);
 }
 
-/* Returns the set with the steps. In mode busy a thread has the timers' descriptors. */
+/* Returns the epoll set with the steps. In mode busy, a new thread waits for the timers. */
 static int begin_loop(void)
 {
 	int epoll = timers_epoll();

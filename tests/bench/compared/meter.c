@@ -5,8 +5,8 @@
  * An adapter writes "begin", "full" and "end" to /proc/twheel_meter (trace.h), and its caller
  * reads the file afterwards. Runs on a machine with one CPU that counts instructions. A
  * nanosecond is an instruction, except while the CPU is idle: from the tracepoint cpu_idle to
- * the first interrupt, or to the end of cpu_idle. After an interrupt the kernel, which has
- * nothing to do, reaches cpu_idle again. The kernel's own account of idle time is in
+ * the first interrupt, or to the end of cpu_idle. If the kernel has nothing to do after the
+ * interrupt, it reaches cpu_idle again. The kernel's own account of idle time is not used: it is in
  * microseconds, includes a part of the path into idle, and differs from kernel to kernel.
  *
  * With the parameter "probe" the file also has the longest delay of a hard interrupt, and of a
@@ -130,7 +130,7 @@ static int note_stalls(void *unused)
 		set_current_state(TASK_IDLE);
 		schedule_hrtimeout(&at, HRTIMER_MODE_ABS_HARD);
 		late = ktime_get() - at;
-		/* woken by kthread_stop() */
+		/* negative if kthread_stop() woke the thread */
 		if ((s64)late > 0)
 			probes.stall_ns = max(probes.stall_ns, late);
 	}
@@ -188,7 +188,7 @@ static u64 wakeups(void)
 	return nr;
 }
 
-/* Returns the number of free pages, with the list of this CPU. */
+/* Returns the number of free pages of a zone, including those in the list of this CPU. */
 static u64 free_pages_of(struct zone *zone)
 {
 	u64 pages = zone_page_state(zone, NR_FREE_PAGES);
@@ -212,8 +212,8 @@ static void take_reading(struct reading *reading)
 }
 
 /*
- * Begin every replay at a multiple of BEGIN_NS. Ticks, a wheel's slots of up to 512 ms
- * and the kernel's work of each second are then at the same place in every replay.
+ * Wait for a multiple of BEGIN_NS, where every replay begins. Ticks, a wheel's slots of up to
+ * 512 ms and the work that the kernel does each second then come at the same times of every replay.
  */
 static void wait_for_tick(void)
 {

@@ -2,9 +2,9 @@
 /*
  * A queue for each length of timeout
  *
- * All timers in a queue have one length: the first is due first, and a refresh moves a timer to
- * the end. libevent calls them "common timeouts". The loop looks at the first timer of each
- * queue, which is slow for many lengths.
+ * All timers in a queue have one length, so the first timer is due first, and a refresh moves a
+ * timer to the end. libevent calls such lengths "common timeouts". The loop looks at the first
+ * timer of each queue, which is slow for many lengths.
  */
 #include <errno.h>
 #include <stddef.h>

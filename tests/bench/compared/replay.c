@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replays a trace for an adapter
+ * Replays a trace with the timers of an adapter
  *
- * usage: ADAPTER TRACE empty|count|late|busy; trace.h says what these are
+ * usage: ADAPTER TRACE empty|count|late|busy; trace.h describes traces and modes
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define METER		"/proc/twheel_meter"
 #endif
 
-/* Timers may be early by this time, because libuv has a clock in milliseconds. */
+/* Timers may be early by up to this time, because libuv's clock has milliseconds. */
 #define EARLY_MOST	((__s64)MS)
 #define print		printf
 #define sort_numbers(numbers, nr)	qsort(numbers, nr, sizeof(__s64), compare)
@@ -60,7 +60,7 @@ bool replay_is_busy(void)
 	return busy;
 }
 
-/* Called by any thread, in mode busy. */
+/* Count an expiry, and note its lateness. In mode busy, another thread may call this. */
 void replay_expired(unsigned int connection)
 {
 	unsigned int i;

@@ -14,7 +14,7 @@
 /* Set up all that a program needs before its first connection. */
 void adapter_open(unsigned int connections);
 
-/* Start the timer of a connection, due at @deadline_ns, which is replay_now() and the timeout. */
+/* Start the timer of a connection, due at @deadline_ns, which is replay_now() plus the timeout. */
 void adapter_start(unsigned int connection, uint64_t deadline_ns);
 
 /* Move the timer of a connection to @deadline_ns, before which it must not expire. */
@@ -44,8 +44,8 @@ uint64_t adapter_first(void);
 void adapter_expire(uint64_t now);
 
 /*
- * Have loop.c also wait for a timer with a descriptor. When descriptor @nr is readable,
- * adapter_take() collects the expiries. In mode busy another thread does so.
+ * Have loop.c also wait for @fd, a descriptor of timers. When it is readable, loop.c calls
+ * adapter_take() with @nr to collect the expiries, in mode busy in another thread.
  */
 void loop_watch(int fd, unsigned int nr);
 #pragma weak adapter_take

@@ -3,8 +3,8 @@
  * The steps of a trace, in a program (replay.c) and in a module (kernel.c)
  *
  * The including file defines now_ns(), MS, print() as printf(3), sort_numbers(), which calls
- * compare(), and EARLY_MOST, by how many ns a timer may be early. It also defines the first two
- * functions here.
+ * compare(), and EARLY_MOST, by how many ns a timer may be early. It also defines mark() and
+ * operate().
  */
 #ifndef COMPARED_STEPS_H
 #define COMPARED_STEPS_H
@@ -22,7 +22,7 @@ static __u32 expired;
 static __u64 *deadlines;	/* by connection, in modes late and busy */
 static __s64 *lateness;		/* by expiry, in the same modes */
 
-/* Returns false if there is no such mode. */
+/* Set the mode of the replay. Returns false if there is no such mode. */
 static bool set_mode(const char *mode)
 {
 	empty = !strcmp(mode, "empty");
@@ -31,7 +31,7 @@ static bool set_mode(const char *mode)
 	return empty || late || !strcmp(mode, "count");
 }
 
-/* Use the @size bytes at @trace. Returns false if they are no trace. */
+/* Set the trace to replay, of @size bytes. Returns false if this is not a trace. */
 static bool set_trace(const void *trace, __u64 size)
 {
 	header = trace;
@@ -94,7 +94,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns false if a timer is lost or was too early. */
+/* Print the results. Returns false if a timer is lost or was too early. */
 static bool report(void)
 {
 	__u32 nr = header->expiries, early = 0;

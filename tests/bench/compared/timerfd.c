@@ -2,8 +2,9 @@
 /*
  * A timerfd for each connection, all in one epoll set
  *
- * Documents: timerfd_create(2): TFD_TIMER_ABSTIME, an expiry makes the descriptor readable,
- * read(2) takes it; epoll(7): an interest for each descriptor, closing the descriptor removes it.
+ * Follows timerfd_create(2): TFD_TIMER_ABSTIME, an expiry makes the descriptor readable, read(2)
+ * takes the expiry. Follows epoll(7): each descriptor is in the interest list, and closing the
+ * descriptor removes it.
  */
 #include <sys/timerfd.h>
 #include <unistd.h>

@@ -4,18 +4,18 @@
  *
  * usage: trace one|mixed|expire|late PENDING FILE
  *
- *	one	one timeout for all
- *	mixed	a timeout for each, from that one to sixteen times that, as many in each
- *		doubling
- *	expire	one timeout for all, which only open and expire
- *	late	as one, and a connection falls silent after any of its heartbeats, so that
+ *	one	one timeout for all connections
+ *	mixed	a timeout for each connection, from the timeout of "one" to sixteen times that,
+ *		with equally many connections in each doubling
+ *	expire	one timeout for all connections, which only open and expire
+ *	late	like "one", but a connection may fall silent after any of its heartbeats, so that
  *		deadlines are at all places between two ticks
  *
- * PENDING connections open in an interval, in the order of their numbers. Each has BEATS
- * heartbeats, one in each interval after that, at any time in it. In the interval after these
- * three of four close, and one falls silent. A small number of connections is replaced by more
- * afterwards, so that there is enough to measure. The more connections there are, the longer is
- * the interval, so that a step has about a hundred records and slow ways keep up.
+ * PENDING connections open in an interval, in the order of their numbers. Each connection has BEATS
+ * heartbeats, one at a random time in each later interval. In the interval after these, three of
+ * four connections close, and the fourth falls silent. If PENDING is small, other connections
+ * follow, so that there is enough to measure. The more connections there are, the longer is the
+ * interval, so that a step has about a hundred records and slow ways keep up.
  */
 #include <err.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void write_file(const char *name, const struct trace_header *header)
 		err(1, "%s", name);
 }
 
-/* Returns the step after which nothing of these connections happens. */
+/* Record the lives of PENDING connections. Returns the last step of any of them. */
 static unsigned int crowd(struct trace_header *header, const char *kind, unsigned int begin)
 {
 	unsigned int last = begin, end, i;
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 		return 2;
 	header.pending = strtoul(argv[2], NULL, 10);
 	interval_ms = header.pending / 100 > 50 ? header.pending / 100 : 50;
-	/* Two heartbeats are at most two intervals apart, so a timeout is longer. */
+	/* Two heartbeats are at most two intervals apart, and a timeout must be longer. */
 	least_timeout_ms = interval_ms * 12 / 5;
 	header.timeout_ms = strcmp(argv[1], "mixed") ? least_timeout_ms : 0;
 	most = (ENOUGH + header.pending) * (BEATS + 2) + 2;
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 		if (header.connections == header.pending)
 			record(interval_ms, 0, TRACE_FULL, 0);
 	}
-	/* The last expiry may be late, with timer_list by an eighth of its timeout. */
+	/* The last expiry may be late: with timer_list, by an eighth of its timeout. */
 	last += 1000 + (least_timeout_ms << DOUBLINGS) / 8;
 	record(last, 0, TRACE_END, 0);
 	sort(last + 1);

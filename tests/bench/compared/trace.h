@@ -6,14 +6,14 @@
  * same ones on every machine.
  *
  * Step 0 is due when the replay begins, and each other step STEP_NS after the step before. STEP_NS
- * is a little more than a millisecond. So steps and deadlines walk through the places between two
- * ticks of wheels and two jiffies of the kernel. A short trace does not reach all places, so
- * a replay begins at a multiple of 64 s. The records of one step are what a server finds when it
- * wakes up:
+ * is a little more than a millisecond, so that steps and deadlines fall at different places between
+ * two ticks of a wheel, and between two jiffies. A short trace does not reach all places, so each
+ * replay begins at a multiple of 64 s, to reach the same places. The records of one step are what a
+ * server finds when it wakes up:
  *
  *	OPEN	a new connection: start its timer, due after timeout_ms
- *	BEAT	it is alive: its timer is due timeout_ms from now on, not before. It
- *		is still pending, and the new deadline is later
+ *	BEAT	the connection is alive: move the deadline of its timer, which is still
+ *		pending, to timeout_ms from now. The new deadline is later than the old one
  *	CLOSE	end of the connection: stop its timer, which is still pending. The last
  *		record of this connection
  *	FULL	all timers are pending: mark "full", see below
@@ -24,25 +24,25 @@
  *
  * A program, or a module, sleeps until a step or a timer is due, in the way of its facility. The
  * steps of a program are one timerfd, which its loop waits for as for a socket. It then reads the
- * clock once, and carries out the records of all steps that are due. Timeouts are
- * from then on. An operation may be put off to the end of its step, for a batch, but not longer.
+ * clock once, and carries out the records of all steps that are due. Timeouts begin at the
+ * time that it read. An operation may wait for the end of its step, for a batch, but not longer.
  *
  * Modes:
  *
  *	empty	everything but the timers: the steps, the clock, the walk through the
  *		records. Its figures are subtracted from the figures of "count"
- *	count	with the timers. Prints the number of expiries
- *	late	as count, and for each expiry takes the time by the clock, as soon as the
- *		program knows of it, less the deadline: the clock of its last OPEN or BEAT, and
- *		the timeout. Prints how many were early, by how much at most, and percentiles
- *	busy	as late, while the loop is busy: whenever BUSY_EVERY_MS have passed since the
- *		begin, a handler of the loop computes for BUSY_MS, in a loop that reads the
- *		clock, after the records of its step. This is a step, too, also where there
- *		are no records. Steps are late then, and are carried out together. If
- *		another thread may take expiries, the adapter has one
+ *	count	everything with the timers. Prints the number of expiries
+ *	late	like count, and measures how late each expiry is: the clock when the program
+ *		learns of it, less the deadline. A deadline is the clock at the last OPEN or
+ *		BEAT, plus the timeout. Prints how many expiries were early, by how much at most,
+ *		and percentiles
+ *	busy	like late, but the loop is busy: every BUSY_EVERY_MS, a handler reads the clock
+ *		for BUSY_MS, after the records of its step. This is a step even if there are no
+ *		records. Steps that become due in this time are late, and are carried out together.
+ *		If another thread can collect expiries, the adapter has such a thread
  *
  * The meter (meter.c) measures from "begin" to "end". It counts instructions of program and kernel,
- * in all threads and interrupts, and wake-ups of the process. Memory is from "begin" to "full".
+ * in all threads and interrupts, and wake-ups of the process. Memory counts from "begin" to "full".
  * Runs with a probe have the longest time with interrupts off, and the longest time in which a
  * program of the highest priority did not run. A module does the same by meter_mark().
  */
@@ -98,9 +98,9 @@ struct trace_record {
 	__u32 timeout_ms;
 };
 
-/* For modules: what the meter does with a word that is written to its file. May sleep. */
+/* For modules: do what writing @word to the meter's file does. May sleep. */
 int meter_mark(const char *word);
-/* For modules: whether the meter measures the longest delays in this run. */
+/* For modules: return whether the meter measures the longest delays in this run. */
 int meter_probes(void);
 
 #endif /* COMPARED_TRACE_H */

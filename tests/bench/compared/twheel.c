@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheel by its library, in five ways, which the Makefile defines
+ * twheel by its library, in five ways, for which the Makefile defines
  *
- *	WHERE	the session is: KERNEL or PROCESS
- *	BATCH	starts, and where there are no words refreshes and stops, of one step go
- *		together
- *	WORDS	a heartbeat is a store, and so is closing
+ *	WHERE	place of the session: TWHEEL_OPEN_KERNEL or TWHEEL_OPEN_PROCESS
+ *	BATCH	1: a step makes its starts in one call and, without words, its refreshes and
+ *		stops, too
+ *	WORDS	1: a refresh or a stop is a store
  *
- * Documents: Documentation/libtwheel.rst and twheel.h: twheel_push() for a heartbeat,
- * twheel_batch_flush(), twheel_read() until it returns fewer than there is room for.
+ * Follows Documentation/libtwheel.rst and twheel.h: twheel_refresh() for a heartbeat,
+ * twheel_batch_flush(), twheel_read() until it returns fewer events than there is room for.
  */
 #include <errno.h>
 #include <twheel.h>

@@ -3,8 +3,8 @@
  * Virtual time for an adapter, whose loop may belong to a library
  *
  * Replaces the functions of the C library that wait or tell the time. The clock stands still
- * while the program computes, and a wait moves it to the first timer that is due, of the
- * program or of a timerfd. So a replay takes no time, two libraries do the same work, and
+ * while the program computes, and a wait moves it to the first timer that is due: a timer of the
+ * program or a timerfd. So a replay does not wait, any two libraries do the same work, and
  * valgrind can count the instructions. Other descriptors never become readable.
  *
  * Prints the number of wake-ups when the program ends.
@@ -43,7 +43,7 @@ static struct fd {
 /* One more than the highest number of a timerfd */
 static int used;
 
-/* clock, which begins at a multiple of 64 s, as in the guest */
+/* The clock. It begins at a multiple of 64 s, as in the guest. */
 static uint64_t now = SECOND << 14;
 static unsigned long wakeups;
 

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import twheel.Twheel;
 
-/** Bench TIMERS ROUNDS: a refresh of one of so many pending timers, in ns of CPU time of the caller, in CSV. */
+/** Bench TIMERS ROUNDS: print what a refresh of one of TIMERS pending timers takes, in ns of the caller's CPU time, in CSV. */
 class Bench {
     static final long HOUR_NS = 3_600_000_000_000L;
 
@@ -51,7 +51,7 @@ class Bench {
             id -> t.refresh(id, System.nanoTime() + HOUR_NS),
         };
         long[] total = new long[ways.length];
-        // The compiler of the JVM is done after some rounds.
+        // The first five rounds do not count, because the JVM still compiles the code.
         for (int round = -5; round < rounds; round++)
             for (int i = 0; i < ways.length; i++) {
                 long begin = cpuNs();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-// bench TIMERS ROUNDS: a refresh of one of so many pending timers, in ns of CPU time, in CSV
+// bench TIMERS ROUNDS: print what a refresh of one of TIMERS pending timers takes, in ns of CPU time, in CSV
 package main
 
 import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""bench.py TIMERS ROUNDS: a refresh of one of so many pending timers, in ns of CPU time, in CSV"""
+"""bench.py TIMERS ROUNDS: print what a refresh of one of TIMERS pending timers takes, in ns of CPU time, in CSV"""
 import asyncio
 import random
 import sys
@@ -47,7 +47,7 @@ async def main():
             begin = time.process_time_ns()
             refresh()
             if refresh is own:
-                # The loop removes cancelled timers from its heap when it runs.
+                # The loop removes cancelled timers from its heap when it runs, so run it once.
                 await asyncio.sleep(0)
             if turn >= 0:
                 total[refresh.__name__] += time.process_time_ns() - begin

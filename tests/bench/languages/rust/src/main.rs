@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! bench TIMERS ROUNDS: a refresh of one of so many pending timers, in ns of CPU time, in CSV
+//! bench TIMERS ROUNDS: print what a refresh of one of TIMERS pending timers takes, in ns of CPU time, in CSV
 use std::future::Future;
 use std::pin::Pin;
 use std::task::Context;
@@ -15,14 +15,14 @@ extern "C" {
     fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
 }
 
-/// The CPU time of this thread. Of a 64-bit machine: struct timespec is two numbers of 64 bits.
+/// Return the CPU time of this thread. Needs a 64-bit machine, where struct timespec is two 64-bit numbers.
 fn cpu_ns() -> u64 {
     let mut time = [0; 2];
     unsafe { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time[0] as u64 * 1_000_000_000 + time[1] as u64
 }
 
-/// The numbers below count, in an order that looks random.
+/// Return the numbers below `count`, in an order that looks random.
 fn shuffled(count: u64) -> Vec<u64> {
     let mut ids: Vec<u64> = (0..count).collect();
     let mut state = 1u64;
@@ -37,7 +37,7 @@ async fn measure(timers: u64, rounds: u64) {
     let t = Twheel::open(&Setup { shared_ids: timers as u32, ..Setup::default() }).unwrap();
     let ids = shuffled(timers);
     let mut own: Vec<Pin<Box<Sleep>>> = ids.iter().map(|_| Box::pin(sleep(HOUR))).collect();
-    // A Sleep is in tokio's wheel from its first poll on.
+    // Poll each Sleep once, because tokio puts it into its wheel at the first poll.
     std::future::poll_fn(|context: &mut Context<'_>| {
         own.iter_mut().for_each(|timer| assert!(timer.as_mut().poll(context).is_pending()));
         std::task::Poll::Ready(())
