@@ -108,7 +108,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sort @values and return the median, or 0 if there is none. */
+/* Sort @values and return the median, or 0 if @nr is 0. */
 u32 bench_median(u32 *values, u32 nr)
 {
 	sort(values, nr, sizeof(*values), compare, NULL);

@@ -457,7 +457,7 @@ static void measure(const struct distribution *dist, u32 nr, const char *names)
 
 /*
  * Measure the distributions. With the largest number of timers a distribution takes long, so
- * measure only the first one, unless the user named others.
+ * measure only the first one, unless the user named distributions.
  */
 static void measure_matching(u32 nr, const char *names, const char *dist)
 {

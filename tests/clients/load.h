@@ -36,7 +36,7 @@ struct argument {
 	const char **text;
 };
 
-/* Take the arguments @known, and end the program at any other. */
+/* Store the values of the arguments that @known lists. End the program at any other argument. */
 static inline void take_arguments(int argc, char **argv, const struct argument *known)
 {
 	const struct argument *one;

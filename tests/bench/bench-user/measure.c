@@ -9,9 +9,9 @@
  * The timers wait for deadlines in a range that no run reaches. A refresh moves a timer to a
  * later range, and the next refresh to a still later one.
  *
- * While these timers wait, EXTRA other timers live: they are armed, refreshed some times each,
- * and expire. Figures are per timer. Each is the median of several lives, because the ticks fall
- * differently in each life:
+ * While these timers wait, EXTRA other timers live: each is armed, refreshed a number of times, and
+ * expires. Figures are per timer. Each figure is the median of several lives, because the ticks
+ * fall differently in each life:
  *
  *   expire collect  the calls that collect, made after all timers expired
  *   expire whole    these calls, and the time that the expiries took from the program before

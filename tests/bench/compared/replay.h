@@ -11,7 +11,7 @@
 
 #include "../../api/selftests/user.h"
 
-/* Set up all that a program needs before its first connection. */
+/* Set up everything that the program needs before its first connection. */
 void adapter_open(unsigned int connections);
 
 /* Start the timer of a connection, due at @deadline_ns, which is replay_now() plus the timeout. */
