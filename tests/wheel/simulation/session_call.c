@@ -700,6 +700,27 @@ static bool fill_again(struct oracle_session *os, struct twheel_setup *in)
 	return os->offset == ahead() || !os->shared_ids;
 }
 
+/*
+ * Check that a SETUP chose the wheel that it asked for. No other task knows the session. A wheel
+ * with a shorter tick than that of the default wheel needs CAP_SYS_NICE.
+ */
+static void judge_wheel(const struct oracle_session *os, const struct twheel_setup *in, long ret)
+{
+	const struct twheel_session_wheel *ref = os->s->wheel_ref;
+	bool forbidden = !os->s->nice && in->tick_ns && in->tick_ns < scenario_ticks(1);
+
+	if (forbidden ? !ret : ret == -EPERM)
+		sim_fail("SETUP with a tick of %llu ns returns %ld", in->tick_ns, ret);
+	if (ret)
+		return;
+	if (!in->flags != !ref)
+		sim_fail("SETUP with flags %u, and %s private wheel", in->flags, ref ? "a" : "no");
+	if (ref && (strcmp(ref->config.name, "private") ||
+		    ref->config.tick_ns != (in->tick_ns ?: scenario_ticks(1))))
+		sim_fail("SETUP with a tick of %llu ns: the %s wheel ticks each %llu ns",
+			 in->tick_ns, ref->config.name, ref->config.tick_ns);
+}
+
 void call_setup(struct user_file *f, bool first)
 {
 	struct oracle_session *os = f->os;
@@ -724,6 +745,8 @@ void call_setup(struct user_file *f, bool first)
 		sim_fail("SETUP of what is reserved");
 	if (begun && !ret)
 		sim_fail("SETUP after the first start");
+	if (first)
+		judge_wheel(os, &in, ret);
 	if (ret || !first)
 		return;
 	os->max_timers = in.max_timers ?: 1U << 22;
