@@ -202,6 +202,20 @@ static void check_charges(const struct twheel_session_user *user)
 				 user->counts[i].counter, i, should[i]);
 }
 
+/* Check that a session's wheel is of its user, who pays for it, unless it has CAP_SYS_NICE. */
+static void check_owner(const struct oracle_session *os)
+{
+	const struct twheel_session *s = os->s;
+	struct twheel_config config;
+
+	if (!s->wheel_ref)
+		return;
+	twheel_get_config(s->wheel, &config);
+	if (!uid_eq(config.uid, s->nice ? INVALID_UID : s->user->uid) ||
+	    config.payer != (s->nice ? NULL : s->user->payer))
+		sim_fail("session %u has a wheel of another user", os->nr);
+}
+
 /* Returns whether two sessions must have the same wheel: their wheels are of one kind. */
 static bool must_share(const struct twheel_session *s, const struct twheel_session *other)
 {
@@ -228,6 +242,7 @@ void oracle_charges(void)
 		if (!os->s)
 			continue;
 		check_charges(os->s->user);
+		check_owner(os);
 		for (other = sessions; other < os; other++) {
 			if (!other->s)
 				continue;
