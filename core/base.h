@@ -144,7 +144,10 @@ struct twheel_counters {
  * @hrtimer: drives the base. Started under @lock, on @cpu only
  * @kick: IPI to make @cpu program @hrtimer. Sent under @lock
  * @requested: bit 0 is set by the first start on the base's own CPU that finds
- *	no slots there, and requests them
+ *	no slots there, and remains set
+ * @request: queues the wheel's @request_work. Only the start that sets
+ *	@requested queues it, so it runs once: irq_work_sync() awaits only one
+ *	of two runs on two CPUs
  * @expiry: PREEMPT_RT: locks held while callbacks run, so that they inherit a
  *	waiter's priority. Taken outside @lock
  */
@@ -179,6 +182,7 @@ struct twheel_base {
 	struct hrtimer hrtimer;
 	call_single_data_t kick;
 	unsigned long requested;
+	struct irq_work request;
 	struct twheel_expiry expiry;
 } ____cacheline_aligned_in_smp;
 
@@ -192,7 +196,6 @@ struct twheel_base {
  * @usable: CPUs whose bases accept new timers. A bit is written together with
  *	the @cpu of its base, under the lock of the base. Read locklessly as a hint;
  *	recheck under that lock
- * @request_irq_work: queues @request_work
  * @request_work: allocates the slots of the bases that are @requested
  * @usable_changes: number of changes of @usable, incremented after each of
  *	them. A CPU that is isolated or has no slots chooses a base again when
@@ -205,7 +208,6 @@ struct twheel {
 	struct twheel_config config;
 	char name[TWHEEL_NAME_MAX];
 	struct rcu_head rcu;
-	struct irq_work request_irq_work;
 	struct delayed_work request_work;
 	cpumask_var_t usable;
 	atomic_t usable_changes;

@@ -261,11 +261,10 @@ static void prepare_requested(struct work_struct *work)
 
 static void queue_request_work(struct irq_work *irq_work)
 {
-	struct twheel *wheel = container_of(irq_work, struct twheel,
-					    request_irq_work);
+	struct twheel_base *base = container_of(irq_work, struct twheel_base, request);
 
 	/* The work may be waiting, after it found no memory for another CPU. */
-	mod_delayed_work(twheel_system_wq, &wheel->request_work, 0);
+	mod_delayed_work(twheel_system_wq, &base->wheel->request_work, 0);
 }
 
 /*
@@ -278,7 +277,7 @@ void twheel_wheel_request_slots(struct twheel *wheel, unsigned int cpu)
 {
 	if (!wheel->config.payer &&
 	    !test_and_set_bit(0, &wheel->bases[cpu]->requested))
-		irq_work_queue(&wheel->request_irq_work);
+		irq_work_queue(&wheel->bases[cpu]->request);
 }
 
 /* Creating and destroying wheels */
@@ -340,7 +339,6 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 	wheel->config = *config;
 	strscpy(wheel->name, config->name ?: "unnamed", sizeof(wheel->name));
 	wheel->config.name = wheel->name;
-	init_irq_work(&wheel->request_irq_work, queue_request_work);
 	INIT_DELAYED_WORK(&wheel->request_work, prepare_requested);
 	for_each_possible_cpu(cpu) {
 		wheel->bases[cpu] = twheel_base_alloc(wheel, cpu, twheel_tick);
@@ -348,6 +346,7 @@ static struct twheel *alloc_wheel(const struct twheel_config *config)
 			free_wheel(wheel);
 			return NULL;
 		}
+		init_irq_work(&wheel->bases[cpu]->request, queue_request_work);
 		if (config->payer)
 			wheel->bases[cpu]->payer = &config->payer[cpu];
 	}
@@ -507,7 +506,8 @@ void twheel_destroy(struct twheel *wheel)
 	if (WARN_ON_ONCE(in_interrupt() || wheel == default_wheel))
 		return;
 	/* No timer is started any more, so no slots are requested. */
-	irq_work_sync(&wheel->request_irq_work);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&wheel->bases[cpu]->request);
 	cancel_delayed_work_sync(&wheel->request_work);
 	xa_erase(&wheels, wheel->number);
 	atomic_dec(&nr_wheels);
