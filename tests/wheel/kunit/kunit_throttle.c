@@ -561,6 +561,24 @@ static void newcomers_go_behind_those_who_wait(struct kunit *test)
 }
 
 /*
+ * Check that a wheel that comes back before another one of its period came waits for longer than
+ * the runtime takes to grow: the present runtime is for the other wheel.
+ */
+static void a_period_waits_for_an_expected_wheel(struct kunit *test)
+{
+	struct wheel one = {}, other = {};
+	ktime_t now = MSEC;
+
+	now = run(test, &one, now, ALL, true);
+	now = run(test, &other, now, ALL, true);
+	KUNIT_ASSERT_EQ(test, one.next, other.next);
+	now = run(test, &one, one.next + MSEC, 1, true);
+	KUNIT_EXPECT_LE(test, now + 2 * RUNTIME_NS_MAX, one.next);
+	now = run(test, &other, now, 1, true);
+	KUNIT_EXPECT_EQ(test, one.next, other.next);
+}
+
+/*
  * Cases with loads. A load is some timers that are due at each millisecond, of the default wheel
  * or of a payer with few timers. Other payers are busy at the same time.
  */
@@ -790,6 +808,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_payer_waits_for_a_second_at_most),
 	KUNIT_CASE(what_was_late_does_not_come_at_once),
 	KUNIT_CASE(newcomers_go_behind_those_who_wait),
+	KUNIT_CASE(a_period_waits_for_an_expected_wheel),
 	KUNIT_CASE(no_load_waits_for_busy_payers),
 	KUNIT_CASE(a_load_catches_up_after_a_stop),
 	KUNIT_CASE(a_wheel_that_goes_leaves_nothing_behind),
