@@ -307,20 +307,24 @@ static bool is_forgotten(const struct oracle_id *own, unsigned int i)
 /*
  * Check that the word had a value that allowed the timer to expire at @expired. The wheel reads the
  * word, then the callback reads it again, and then reads the clock. A loose store may happen
- * between these reads. Then the timer expires, and check_word_read() checks that read() notices.
+ * between these reads. So the wheel may find a stop, for which a timer remains due, and the callback
+ * a later deadline. Then the timer expires, and check_word_read() checks that read() notices.
  */
 static void check_word(const struct oracle_start *t, u64 expired)
 {
 	const struct oracle_id *own = t->own;
 	const struct oracle_store *store;
+	bool replaced = false;
 	unsigned int i;
 
 	for (i = own->nr_stores; i > 0 && !is_forgotten(own, i); i--) {
 		store = &own->stores[(i - 1) % ORACLE_STORES];
 		if (store->from > expired)
 			continue;
-		if (!keeps(t, store->word, expired))
+		if (!keeps(t, store->word, expired) ||
+		    (replaced && store->word == TWHEEL_WORD_STOP))
 			return;
+		replaced |= store->loose && store->word != TWHEEL_WORD_STOP;
 		if (store->at < expired && !store->loose)
 			oracle_fail("start %u: expires at %llu, its word is %llu", t->nr,
 				    expired, store->word);
