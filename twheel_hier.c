@@ -153,10 +153,11 @@ static u64 next_outer(const struct twheel_scheme *s, unsigned int level)
 }
 
 /*
- * Returns the number of nodes to move down from @level at this tick. Rounds
- * down, so that the moves start as late as one node per tick allows, because
- * most nodes are stopped before that. With one tick left it returns all nodes:
- * the count of the slot may have overflowed.
+ * Returns the number of nodes to move down from @level at this tick. Most nodes
+ * are stopped before their move if the moves start late. So they start when no
+ * more ticks are left than the slot has nodes, and the number for each tick is
+ * rounded down. With one tick left, returns a number that is enough for all
+ * nodes, because the count of the slot may have overflowed.
  */
 static u32 cascade_share(struct twheel_scheme *s, unsigned int level)
 {

@@ -81,8 +81,9 @@ twheel_hier_slot(const struct twheel_scheme *s, unsigned int level, u64 tick)
 
 /*
  * Add a node to a slot, at the @head or at the tail. @flags is
- * TWHEEL_SLOT_MAY_STAY or 0. An empty slot takes a tail call, so that the usual
- * path need not save registers: stores limit the speed of a start.
+ * TWHEEL_SLOT_MAY_STAY or 0. For an empty slot this is a tail call, so that the
+ * usual path need not save registers, which takes stores. The number of its
+ * stores limits the speed of a start.
  */
 static __always_inline void
 twheel_hier_join(struct twheel_scheme *s, struct twheel_slot *slot,

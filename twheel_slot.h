@@ -202,10 +202,11 @@ static inline void twheel_slot_drop(struct twheel_scheme *s,
 }
 
 /*
- * Unlink a node from its slot. A node does not know its slot. But if it is the
- * last node there, both of its neighbours are the list head of the slot, which
- * then becomes empty. The links of the node itself remain: lockless callers of
- * twheel_pending() must not see a timer as stopped while the wheel moves it.
+ * Unlink a node from its slot, and note a slot that becomes empty. A node does
+ * not know its slot. But if it is the last node there, both of its neighbours
+ * are the list head of the slot. The links of the node itself remain: lockless
+ * callers of twheel_pending() must not see a timer as stopped while the wheel
+ * moves it.
  * Like list_del(), refuses to unlink a node that its neighbours do not point
  * to.
  */

@@ -248,9 +248,9 @@ static void refill_payer(struct twheel_throttle *t, struct twheel_payer *payer,
 
 /*
  * Return the slice of a payer that did not wait for a period, or 0 if waiting
- * payers come first. Otherwise many such runs would take the runtime that grows
- * for the next period, and the payers that wait for it would miss one period
- * after the other.
+ * payers come first. Without that limit, runs of many payers that did not wait
+ * would use up the runtime that grows for the next period, and the payers that
+ * wait for that period would miss one period after the other.
  */
 static int slice_of_newcomer(const struct twheel_throttle *t,
 			     const struct twheel_payer *payer)
@@ -272,7 +272,11 @@ u32 twheel_throttle_begin(struct twheel_payer *payer, ktime_t now,
 {
 	struct twheel_throttle *t = this_cpu_ptr(&throttles);
 	int elapsed = pass_time(t, now);
-	/* A run right after another run takes no interrupt. */
+	/*
+	 * Charge for the interrupt that led to this run. If another run ended
+	 * only just before, both share an interrupt: charge for no more time
+	 * than has passed since then.
+	 */
 	int entry = min(elapsed, ENTRY_NS);
 
 	add_runtime(t, payer, elapsed / 2 - entry);

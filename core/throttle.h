@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 /**
- * struct twheel_payer - account of a user for the time of wheels on one CPU
+ * struct twheel_payer - account of the time that a user's wheels take of a CPU
  * @period: begin of the next period of the user's wheels, or of the last one if
  *	none of them waits
  * @end: end of the last run of one of these wheels
@@ -17,8 +17,9 @@
  * @missed: true if the payer found no runtime in its last period. Its wheels
  *	then run before the wheels of other payers in the next period
  *
- * A payer is an array of these, one for each CPU. Accessed only by the ticks of
- * this CPU, which run one after the other.
+ * twheel_payer_create() allocates an array of these structures, one for each
+ * possible CPU, and returns its address. Each structure is accessed only by the
+ * ticks of its CPU, which run one after the other.
  */
 struct twheel_payer {
 	ktime_t period;

@@ -29,7 +29,10 @@
 
 /* Limit of the timers that a run expires, or moves if none is due. */
 #define WORK_PER_RUN	1024
-/* Target time between two clock reads, ns, and most timers between them. */
+/*
+ * Target time between two clock reads, ns, and maximum number of timers between
+ * them.
+ */
 #define CHECK_NS	(10 * NSEC_PER_USEC)
 #define TIMERS_PER_CHECK	64
 /* Shortest time that a timer is expected to take, ns, as a shift. */

@@ -15,7 +15,9 @@
  * kernel/time/timer.c. While its callback runs, a timer remains on its base, so
  * that a waiter for the callback finds base->running there.
  *
- * The hrtimer. A start has to check it if armed_tick says so. See base.c.
+ * The hrtimer. If armed_tick is not 0, the hrtimer may be off, or set to a tick
+ * after that of a new timer. Then a start checks it, and programs it if needed.
+ * See base.c.
  *
  * Rounding. A deadline is rounded up to a tick, and a tick is processed once
  * the clock reached it. So no timer expires early, even if a base missed ticks,
@@ -751,7 +753,7 @@ static noinline int stop_deferred(struct twheel_timer *timer)
 	if (!base)
 		return 0;
 	/*
-	 * If the callback returned by now, its deferred start was carried out.
+	 * If the callback has returned, its deferred start was carried out.
 	 * Pairs with twheel_base_set_running().
 	 */
 	if (base > TWHEEL_MOVING && smp_load_acquire(&base->running) != timer &&

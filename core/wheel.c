@@ -151,10 +151,10 @@ static int base_offline(unsigned int cpu, struct hlist_node *node)
 }
 
 /*
- * Make a wheel an instance of the hotplug state. To call base_online() on each
- * CPU in turn takes threads that may have to wait for their CPU. So that is
- * done for the default wheel only, the first one, which tells later wheels
- * which CPUs are online.
+ * Make a wheel an instance of the hotplug state. For the default wheel, which
+ * is the first one, the kernel calls base_online() on each online CPU in turn.
+ * Each call runs in a thread of the CPU, and may have to wait there. To avoid
+ * these waits, later wheels learn from the default wheel which CPUs are online.
  */
 static int follow_hotplug(struct twheel *wheel)
 {
@@ -196,7 +196,7 @@ EXPORT_SYMBOL_GPL(twheel_payer_create);
 
 /**
  * twheel_payer_destroy - free a payer
- * @payer: the payer, whose wheels are destroyed, or NULL
+ * @payer: the payer, or NULL. Destroy all of its wheels first
  *
  * Context: Any.
  */

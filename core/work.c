@@ -6,12 +6,12 @@
  * the timer's callback queues a work item, which may sleep. Built on the
  * exported functions of twheel and of workqueues only.
  *
- * A delayed_work has one PENDING bit for its timer and its work item. Here
- * these are two objects, and a lock joins them: the work is pending while
- * @delayed is set or the item is queued. A callback that takes the lock late,
- * after a cancellation or a new delay, finds @delayed clear or the timer
- * pending again. The lock is not in the work, which may free itself when
- * queued.
+ * A delayed_work has one PENDING bit for its timer and its work item. Here the
+ * timer and the item have separate states, which a lock keeps consistent: the
+ * work is pending while @delayed is set or the item is queued. A callback that
+ * takes the lock late, after a cancellation or a new delay, finds @delayed
+ * clear or the timer pending again, and does nothing. The lock is not in the
+ * twheel_work, which its own function may free as soon as the item is queued.
  */
 #include <linux/export.h>
 #include <linux/hash.h>

@@ -62,9 +62,9 @@ static int check_setup(const struct twheel_setup *setup)
 }
 
 /*
- * Returns -EBUSY if a SETUP comes too late: a timer was started, or the number
- * of words would change, which the program may have mapped. Otherwise returns
- * 0. Session's lock held.
+ * Returns -EBUSY if a SETUP comes too late: a timer was started, or the SETUP
+ * would change the number of words when the program may have mapped them.
+ * Otherwise returns 0. Session's lock held.
  */
 static int check_change(const struct twheel_session *s,
 			const struct twheel_setup *setup)

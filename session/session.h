@@ -149,7 +149,10 @@ struct twheel_session {
 	struct twheel_session_end ends[];
 };
 
-/* Most operations of a TWHEEL_IOC_SUBMIT under one hold of a session's lock. */
+/*
+ * Maximum number of operations of a TWHEEL_IOC_SUBMIT under one hold of a
+ * session's lock.
+ */
 #define TWHEEL_OPS_PER_LOCK	16U
 
 /**

@@ -2,10 +2,12 @@
 /*
  * A session's timers by id: types, and the inlined lookup
  *
- * An id is a number, and a number is a chunk and a place in it. Pages of
- * pointers lead to the chunks, and an array whose length depends on the
- * session's limit leads to the pages. The lookup in an xarray would take a
- * quarter of the time of a refresh.
+ * Each id contains the number of a timer in a table. Timers are allocated in
+ * chunks of equal size: the number divided by that size is the index of the
+ * chunk, and the remainder is the place of the timer there. Pages of pointers
+ * lead to the chunks, and an array whose length depends on the session's limit
+ * leads to the pages. With an xarray in their place, a refresh of a timer would
+ * spend a quarter of its time on the lookup.
  */
 #ifndef _TWHEEL_TABLE_H
 #define _TWHEEL_TABLE_H
@@ -58,9 +60,10 @@ struct twheel_utimer {
 
 /*
  * A table grows and shrinks by chunks. A chunk is aligned to its size, so that
- * the address of a timer leads to its chunk and its session. It has fewer than
- * BITS_PER_LONG timers, one for each bit of a word. With lockdep it has as many
- * timers, and is larger by their maps.
+ * the address of a timer leads to its chunk and its session. A chunk has fewer
+ * than BITS_PER_LONG timers, so that the bitmap @free is a single word. With
+ * lockdep the number of timers is the same, and a chunk is larger by the
+ * lockdep maps of its timers.
  */
 #define TWHEEL_CHUNK_ROOM	(BITS_PER_LONG * 64)
 #define TWHEEL_CHUNK_SIZE	\

@@ -28,8 +28,10 @@
 /* Expiry */
 
 /*
- * Return the deadline in the word of a pending timer. The timer's base is locked, and the
- * session is not: the id of a pending timer does not change, nor do the words of its session.
+ * Return the deadline in the word of a pending timer. The timer's base is
+ * locked. The session need not be: while a timer is pending, its id and the
+ * pointer @words of its session do not change, and the program stores deadlines
+ * into the words without a lock.
  */
 static u64 word_deadline(struct twheel_timer *timer)
 {

@@ -110,10 +110,11 @@ static void free_user(struct twheel_session_user *user)
 }
 
 /*
- * Returns the user whose limits apply to the caller: the effective user id or,
- * in a user namespace, the owner of the outermost namespace below the initial
- * one. If root owns that namespace, returns the id of the root user inside it,
- * because the administrator decided on the ids of the namespace.
+ * Returns the id of the user whose limits apply to the caller. In the initial
+ * user namespace this is the effective user id, and in another one it is the
+ * owner of the outermost namespace below the initial one. But if root owns that
+ * namespace, the administrator decided on its ids: then it is the id of the
+ * root user inside.
  */
 static kuid_t uid_of_caller(void)
 {

@@ -56,7 +56,7 @@ static void on_retry(struct twheel_timer *timer)
 	watch(EPOLL_CTL_MOD, server, EPOLLIN, NULL);
 }
 
-/* Accept a connection. If that fails, as without a free descriptor, try again after RETRY_MS. */
+/* Accept a connection. If that fails, maybe for want of descriptors, try again after RETRY_MS. */
 static void accept_one(void)
 {
 	static struct twheel_timer retry = { .fn = on_retry };

@@ -414,9 +414,9 @@ unsigned long twheel_drain(struct twheel *wheel,
  * a deadline before the previous deadline passes, or the timer may expire at
  * the previous one: let @fn of the source compare the stored deadline with the
  * present time, and call twheel_again_at(). For an earlier deadline, store it
- * first, then call twheel_restart_at(). Among the timers of its tick, the
- * timer expires as if it had been started at some time between its start and
- * the tick.
+ * first, then call twheel_restart_at(). Other timers of a tick expire in the
+ * order of their starts, but the place of this timer among them is not
+ * specified.
  *
  * Context: Any.
  */

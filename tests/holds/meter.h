@@ -4,7 +4,7 @@
  *
  * tests/vm/build includes this file before each source file of the twheel.ko that it makes for
  * stock-6.12-meter. It replaces the kernel's macros and functions for locks. On a machine that
- * counts instructions, a nanosecond is an instruction. Reading the clock takes about 60 ns.
+ * counts instructions as its time, each takes 1 ns, and reading the clock takes about 60 ns.
  *
  * Writing to /sys/module/twheel/parameters/holds prints a line for each place in the sources
  * that takes a lock, and sets the times to 0:

@@ -1163,7 +1163,7 @@ static void spoil_words(const struct session *s, const struct step *step)
 	munmap(at, size);
 }
 
-/* Read the proc files of a session, watch its descriptor, or spoil its words. */
+/* Check /proc/twheel, read a session's fdinfo, watch its descriptor, or misuse its words. */
 static void do_look(struct session *s, const struct step *step)
 {
 	char path[40];
@@ -1182,8 +1182,8 @@ static void do_look(struct session *s, const struct step *step)
 }
 
 /*
- * Do a step. If it is a batch, its operations are the next of the @left steps that follow. Returns
- * the number of these operations.
+ * Do a step. @left steps follow it: a step that is a batch takes the first of them as its
+ * operations, and does them. Returns the number of steps that the batch took.
  */
 unsigned int call_step(const struct step *step, unsigned int left)
 {

@@ -3,9 +3,9 @@
  * Lives of programs with timers, and an oracle that judges them
  *
  * A plan is made from a seed, or from the input of a fuzzer: sessions, and steps of a few threads.
- * The plan has all numbers that a step needs, so that the other steps do the same if a step is left
- * out. The steps are calls of libtwheel, on /dev/twheel or on sessions in the process. starts.c
- * keeps a record of each start, and judges the result of each call.
+ * Each step has all numbers that it needs, so the other steps do the same if a step is left out.
+ * The steps are calls of libtwheel, on /dev/twheel or on sessions in the process. starts.c keeps a
+ * record of each start, and judges the result of each call.
  */
 #ifndef LIFE_H
 #define LIFE_H

@@ -130,7 +130,7 @@ bool prove_level(u64 clock, u64 tick)
 
 /*
  * Prove that a level's slot for a tick is one of the slots of the level, and that two ticks that
- * the level reaches share a slot exactly if they are in the same span.
+ * the level reaches share a slot if and only if they are in the same span.
  */
 BROKEN_BY(slot, "twheel_hier.h", "(2 * TWHEEL_HIER_WINDOW)", "TWHEEL_HIER_WINDOW")
 bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
@@ -148,7 +148,7 @@ bool prove_slot(u64 clock, unsigned int level, u64 one, u64 other)
 	       (one >> shift == other >> shift);
 }
 
-/* Prove that @reach, which set_window() computes, is right until the window ends. */
+/* Prove that a level reaches just the ticks below @reach of set_window(), until the window ends. */
 BROKEN_BY(reach, "twheel_hier.c", "+ 2) << shift", "+ 1) << shift")
 bool prove_reach(u64 begin, u64 clock, u64 tick)
 {

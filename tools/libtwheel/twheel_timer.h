@@ -103,8 +103,8 @@ struct twheel_timer;
 	((63 / TWHEEL_TIMERS_BITS + 1) * (128U << TWHEEL_TIMERS_BITS) + 32U * 1024)
 
 /*
- * How many timers, other than those that expire, a call moves within the wheel at most, unless its
- * caller allows more.
+ * Maximum number of timers that a call moves within the wheel, unless its caller allows more.
+ * Timers that expire do not count.
  */
 #define TWHEEL_TIMERS_MOVES	2048
 

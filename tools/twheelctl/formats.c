@@ -312,7 +312,7 @@ static bool is_metric(const struct proc_known *known)
 	return types[known->type];
 }
 
-/* Print the texts of wheels as labels of a metric, because Prometheus has no other texts. */
+/* Print the texts of wheels as labels of a metric, because values in Prometheus are numbers. */
 static void print_wheel_info(const struct proc *proc)
 {
 	const struct proc_block *block = proc->blocks;

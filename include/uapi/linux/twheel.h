@@ -53,7 +53,7 @@
 
 /*
  * Bits of &twheel_info.features, for what only some sessions can do. Bits 0 to
- * 5 and 8 to 13 stay unused.
+ * 5 and 8 to 13 stay unused, because they had meanings before version 1.0.0.
  */
 #define TWHEEL_FEATURE_NOWAIT	((__u64)1 << 6)	/* RWF_NOWAIT, io_uring without a worker */
 #define TWHEEL_FEATURE_SHARED	((__u64)1 << 7)	/* &twheel_setup.shared_ids, mmap(2) */
@@ -105,8 +105,8 @@ struct twheel_info {
  * @max_timers: limit of timers of this session. 0: limit of the module
  * @event_size: %TWHEEL_EVENT_SIZE_V1 or 0
  * @shared_ids: number of words of 64 bits to map with mmap(2), one for each id
- *	below it. By a store there a program gives the timer a later deadline,
- *	or stops it, without a call. 0: none
+ *	below @shared_ids. A store into the word of an id gives the timer with
+ *	this id a later deadline, or stops it, without a call. 0: no words
  * @clock: TWHEEL_CLOCK_*. 0: %TWHEEL_CLOCK_MONOTONIC
  * @reserved2: 0
  * @reserved3: 0

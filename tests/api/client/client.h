@@ -40,7 +40,7 @@
  * @failed: a check was false
  * @slow: the machine was too slow for a result, so run the case again
  * @patience: factor of short delays. 1 in the first run of the case
- * @exact: a nanosecond is an instruction, so times can be checked
+ * @exact: the machine counts instructions as its time (QEMU's -icount), so times can be checked
  * @skipped: reason why the case cannot run here, or NULL
  * @early: number of callbacks that ran before their deadline
  * @late_max: longest time from a deadline to its callback, ns
@@ -68,7 +68,7 @@ struct client_work;
 /* Needs of a case. The case is skipped if one is missing. */
 enum client_needs {
 	CLIENT_CPUS	= 1 << 0,	/* a second CPU */
-	CLIENT_EXACT	= 1 << 1,	/* a machine where a nanosecond is an instruction */
+	CLIENT_EXACT	= 1 << 1,	/* a machine whose time counts instructions */
 	CLIENT_OWN	= 1 << 2,	/* a wheel without timers of other users */
 	CLIENT_DEFAULT	= 1 << 3,	/* the default wheel */
 	CLIENT_RT	= 1 << 4,	/* PREEMPT_RT */

@@ -66,8 +66,8 @@ static void stop_other_callback(struct client_timer *t)
 }
 
 /*
- * A callback that lasts long enough for another CPU to begin waiting for it, but not so long that
- * the run of the tick ends after it.
+ * A callback that lasts long enough for another CPU to begin to wait for it, and is short enough
+ * for the run to go on with the next timer of the tick.
  */
 static void brief_callback(struct client_timer *t)
 {
@@ -77,9 +77,9 @@ static void brief_callback(struct client_timer *t)
 }
 
 /*
- * Start timers on the CPU where they expire: many with quick callbacks, then the brief callback and
- * the next one. After quick callbacks the run looks at its clock only after several timers, so it
- * does not end after the brief callback.
+ * Start timers on the CPU where they expire: many with quick callbacks, then the one with the brief
+ * callback, then the one after it. While callbacks are quick, the run looks at its clock only after
+ * several timers. So it does not notice how long the brief callback took, and does not end there.
  */
 static int start_brief_and_next(struct client_timer *t)
 {

@@ -157,9 +157,13 @@ TEST_SESSION_FLAGS(a_refreshed_timer_does_not_wake_at_its_old_tick, TWHEEL_OPEN_
 	expect_not_set_for(t, old);
 }
 
-/* Level 0 has WINDOW ticks. In the second session, the old tick is in the next window. */
+/* Number of ticks in a window of level 0. */
 #define WINDOW	256
 
+/*
+ * A program stores a later deadline in the word of a timer. The timerfd must not be set for the old
+ * tick of the timer, which in the second session is in the next window of level 0.
+ */
 TEST_SESSION_FLAGS(a_word_does_not_wake_at_the_old_tick, TWHEEL_OPEN_PROCESS,
 		   { PRIVATE, .tick_ns = 20 * MS, .shared_ids = 4 },
 		   { PRIVATE, .tick_ns = 2 * MS, .shared_ids = 4 })

@@ -15,19 +15,19 @@ extern unsigned long wrap_command;
 extern int (*wrap_ioctl)(int fd, unsigned long command, void *argument);
 int __real_ioctl(int fd, unsigned long command, ...);
 
-/* Called once when the clock is read, before the caller gets the time that was read. */
+/* If set, called once when the clock is read, before the caller gets the time that was read. */
 extern void (*wrap_clock)(void);
 
-/* Called once when a read(2) has data, before it returns to its caller. */
+/* If set, called once when a read(2) has data, before it returns to its caller. */
 extern void (*wrap_read)(void);
 
-/* Called in place of ppoll(2), which then returns that a descriptor is readable. */
+/* If set, called in place of ppoll(2), whose caller then sees that a descriptor is readable. */
 extern void (*wrap_ppoll)(const struct timespec *timeout);
 
-/* Fail each allocation of a chunk of timers by a session in the process. */
+/* If true, each allocation of a chunk of timers by a session in the process fails. */
 extern bool no_chunks;
 
-/* Called once, before a session in the process allocates a chunk of timers. */
+/* If set, called once, before a session in the process allocates a chunk of timers. */
 extern void (*wrap_chunk)(void);
 
 /* Number of calls of timerfd_settime(2) made by sessions in the process. */
@@ -37,8 +37,9 @@ extern unsigned int timerfd_sets;
 extern int timerfd_error;
 
 /*
- * Returns true if sessions are in the process: TWHEEL_BACKEND says so, or it is not set and there
- * is no device. The helpers of session.h, which take a descriptor, work with these sessions, too.
+ * Returns true if sessions are in the process, because TWHEEL_BACKEND says so, or because it is not
+ * set and there is no /dev/twheel. The helpers of session.h, which take a descriptor, work with
+ * sessions in the process, too.
  */
 bool in_process(void);
 bool in_valgrind(void);

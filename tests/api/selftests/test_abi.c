@@ -158,7 +158,7 @@ static void shorter_structure(unsigned long command, size_t size)
 	ASSERT_EQ(entries[0].period_ns, entries[1].period_ns);
 }
 
-/* The kernel must read nothing behind a shorter structure, and take 0 for the missing fields. */
+/* The kernel must read nothing beyond a shorter structure, and take 0 for the missing fields. */
 TEST(shorter_structures)
 {
 	unsigned long command;

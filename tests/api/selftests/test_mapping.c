@@ -145,7 +145,7 @@ TEST(mremap_moves_and_shortens)
 	ASSERT_TRUE(mremap(words, 2 * page, 3 * page, MREMAP_MAYMOVE) ==
 		    MAP_FAILED);
 	ASSERT_EQ(EFAULT, errno);
-	/* mremap() can make a second mapping, which is refused */
+	/* an old size of 0 asks mremap() for a second mapping, which must be refused */
 	ASSERT_TRUE(mremap(words, 0, 2 * page, MREMAP_MAYMOVE) == MAP_FAILED);
 	ASSERT_EQ(EFAULT, errno);
 	room = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,

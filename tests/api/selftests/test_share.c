@@ -503,7 +503,10 @@ TEST(wake_ups_leave_half_of_a_cpu)
 	attack_with_crowds(crowds, ARRAY_SIZE(crowds), false, LATE_NS_MAX);
 }
 
-/* Each wake-up is short, and a run looks at the clock after each of them. */
+/*
+ * Many sessions with short wake-ups may not delay others by more than LATE_NS: a run looks at the
+ * clock after each wake-up, so that it can end between two of them.
+ */
 TEST(wake_ups_of_many_sessions_are_apart)
 {
 	static const struct crowd crowds[] = { { 1, 1, 500, SESSIONS_MAX } };

@@ -218,7 +218,7 @@ static __u64 runs(void)
 
 /*
  * Many timers of one tick must wake the readers once per run. The number of timers in a run depends
- * on the speed of the machine, unless an instruction is a nanosecond.
+ * on the speed of the machine, unless time_is_exact(): there each instruction takes 1 ns.
  */
 TEST(one_wakeup_per_tick)
 {

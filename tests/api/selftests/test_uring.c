@@ -2,9 +2,9 @@
 /*
  * Reading a session with liburing
  *
- * There are three ways: READ, which waits for events by polling the session, READ with many shots
- * and provided buffers, and READ into a registered buffer. None of them may need a worker thread,
- * so the cases count the worker threads.
+ * There are three ways: READ, which waits for events by polling the session, multishot READ with
+ * provided buffers, and READ into a registered buffer. None of them may need a worker thread, so
+ * the cases count the worker threads.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,8 +3,9 @@
  * common.h - what a server does apart from its timers: it listens, accepts connections,
  * ends with its standard input, and keeps records
  *
- * A program that uses timers needs no records: they check the promises of twheel. The server's
- * own clock, read before each store, says whether an expiry was early, and not the event.
+ * A program that uses timers needs no records. Here they check the promises of twheel. Whether an
+ * expiry was early is decided by a deadline that the server computed itself, from its own clock,
+ * read before each store. The event alone could not show that.
  */
 #ifndef COMMON_H
 #define COMMON_H

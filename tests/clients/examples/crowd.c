@@ -31,7 +31,10 @@ static int connects(int flags)
 	return fd;
 }
 
-/* Send as much as the socket takes. The server may read all of it. */
+/*
+ * Send as much as the socket takes, but no more than 4 MiB: the socket of a server that reads
+ * everything would never be full.
+ */
 static void shout(int fd)
 {
 	static char data[65536];

@@ -117,7 +117,10 @@ static void a_cascade_asks_before_it_moves_a_node(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, kt_out(test, 1000 * W), "A");
 }
 
-/* Check that a wheel that wakes only at its next ticks begins early to move in portions. */
+/*
+ * Check that a tickless wheel, which is advanced only to its next ticks, wakes up early enough to
+ * move a crowd out of an outer slot in portions: never more than FEW_MOVES nodes in a wake-up.
+ */
 static void a_tickless_wheel_wakes_early_for_a_crowd(struct kunit *test)
 {
 	struct twheel_check *c = begin(test, 0, 20000);

@@ -179,7 +179,10 @@ static void no_pause_is_long_in_a_random_history(struct kunit *test)
 	ktime_t now = 0;
 	struct twheel_rng rng = { .state = 7 };
 
-	/* Not more, because 63 bits of nanoseconds end after some 2,500 times a thousand hours. */
+	/*
+	 * About one in ten of these rounds takes a thousand hours. More rounds might overflow the
+	 * clock: its 63 bits of nanoseconds end after some 2,500 times a thousand hours.
+	 */
 	for (i = 0; i < 4000; i++) {
 		ktime_t length = lengths[twheel_rng_below(&rng, ARRAY_SIZE(lengths))];
 

@@ -28,7 +28,10 @@ static void a_node_is_as_small_as_promised(struct kunit *test)
 			6 * sizeof(u64) + sizeof(struct lockdep_map));
 }
 
-/* Returns at how many ticks of a minute @timers timers with a slack of @slack_ns expire. */
+/*
+ * Round the random deadlines of @timers timers, all within a minute, with a slack of @slack_ns.
+ * Returns the number of different ticks at which the timers would expire.
+ */
 static u32 ticks_with_slack(struct kunit *test, u32 timers, u64 slack_ns)
 {
 	const u64 begin = 1000 * 60 * (u64)NSEC_PER_SEC;

@@ -81,7 +81,7 @@ u32 twheel_check_advance(struct twheel_check *c, u64 target);
 u32 twheel_check_slot_of(const struct twheel_check *c, u32 id);
 void twheel_check_slots(struct twheel_check *c);
 
-/* Asks the oracle for a later tick of a node. NULL before the first twheel_check_create(). */
+/* Gives a node a later tick of the oracle, or returns false. NULL before twheel_check_create(). */
 extern bool (*twheel_test_ask)(struct twheel_node *node);
 
 /*

@@ -130,7 +130,7 @@ static u64 pick_expires(struct picker *p, u64 clock)
 	return pick_tick(p, p->profile->starts, clock);
 }
 
-/* Pick a later tick for a pending timer, mostly a little later. */
+/* Pick a tick for a refresh, not before @expires: half of the time fewer than five ticks later. */
 static u64 pick_refresh(struct picker *p, u64 expires)
 {
 	if (twheel_rng_below(p->rng, 2))

@@ -23,7 +23,10 @@
 #ifndef _TWHEEL_TEST_SCHEMES_H
 #define _TWHEEL_TEST_SCHEMES_H
 
-/* A node is not part of a timer. Suites include corrupted.h, by which wheels ask the oracle. */
+/*
+ * Nodes of tests are not part of a timer, so there is no owner to ask for a later deadline. Suites
+ * include corrupted.h first, which defines the macro so that wheels ask the oracle.
+ */
 #ifndef TWHEEL_SLOT_ASK
 #define TWHEEL_SLOT_ASK(node)	((void)(node), false)
 #endif

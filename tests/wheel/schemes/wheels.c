@@ -63,7 +63,7 @@ static void wheel_stop(struct twheel_test_scheme *t, struct twheel_node *node)
 	twheel_scheme_stop(&t->s, node);
 }
 
-/* Pop a node like expire_tick(): most by twheel_scheme_due(), one per turn by a full pop. */
+/* Pop a node like expire_tick(): most nodes by twheel_scheme_due(), one per turn by a full pop. */
 static struct twheel_node *wheel_pop(struct twheel_test_scheme *t, u64 target,
 				     int *work)
 {

@@ -51,7 +51,7 @@ struct oracle_timer {
 	/* State, if @private and @plain */
 	enum oracle_expect expect;
 	bool quiet;			/* flag: stop_sync() returned, and no start followed */
-	bool strict;			/* flag: started once, so that its order is known */
+	bool strict;			/* flag: the last start alone decides on its order */
 	u64 began;			/* order of the beginning of the last start */
 	u64 ended;			/* order of the return of the last start */
 	bool running;			/* flag: expired, and the callback did not return yet */

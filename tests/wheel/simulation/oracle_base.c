@@ -4,15 +4,19 @@
  *
  * Timers may be late while their base is held up, by the machine or by a pause that the throttle
  * makes. A base is held up while its hrtimer is overdue, while the function of its hrtimer runs,
- * between a kick and its interrupt, and in a pause. It has been held up without a gap since @since.
+ * between a kick and its interrupt, and in a pause. In struct sim_held, @since is the time from
+ * which on the base has been held up without a gap.
  */
 #include "sim.h"
 #include "oracle.h"
 
-/* The counters of the base that each CPU locked last, when the CPU took the lock. */
+/* For each CPU: the counters of the base that it locked last, copied when it took the lock. */
 static struct twheel_counters before[SIM_CPUS];
 static u64 cascaded_before[SIM_CPUS];
-/* Place of this moment in the order of stores of deadlines, and the last place in that order. */
+/*
+ * Places in one order of events: those at which each CPU last took the lock of a base, and the last
+ * place given out, to a lock or to the store of a deadline.
+ */
 static u64 locked[SIM_CPUS], order;
 
 /* Number of times that a wheel asked the owner of a timer, and was told a deadline. */
@@ -292,8 +296,9 @@ static void check_lateness(const struct twheel_base *base)
 }
 
 /*
- * Check that the time of a suspend does not count as lateness: ticks and timers are late from the
- * last resume on at the earliest. Nothing else than a suspend may forgive lateness.
+ * Check that the time of a suspend does not count as lateness: if a tick or a timer was due before
+ * the last resume, its lateness is counted from the resume on. Nothing but a suspend may reduce a
+ * lateness.
  */
 static void check_sleep(struct twheel_base *base, const struct twheel_counters *then)
 {

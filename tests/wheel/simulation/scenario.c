@@ -19,7 +19,7 @@
 #define PRIVATE		4	/* private timers of each task */
 #define SHARED		8
 #define TIMERS		(SIM_USERS * PRIVATE + SHARED)
-#define CROWD		3000	/* most timers that are started for one tick */
+#define CROWD		3000	/* maximum number of timers that are started for one tick */
 #define LOCKS		2
 #define ENDS		2
 
@@ -69,7 +69,7 @@ static bool crowd_waits;	/* flag: the crowd is not started yet */
 static bool crowd_stored;	/* flag: deadlines were stored for it */
 
 #define USERS_MAX	1000
-#define USERS_OFTEN	200	/* most users, as a rule */
+#define USERS_OFTEN	200	/* maximum number of users in most of the seeds with users */
 #define USERS_PER_MS	50	/* number of payers that run in a period */
 
 /* The wheel of one of many users */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The events of a seed: shared by both programs
+ * What happens in the run of a seed: declarations for the simulations of the core and of sessions
  */
 #ifndef _SCENARIO_H
 #define _SCENARIO_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks of what /dev/twheel promises that only the simulated machine can see
+ * Checks of promises of /dev/twheel that are visible only inside of the simulated machine
  *
  * tests/life/starts.c checks what calls return. This file looks into the sessions. When a session
  * is closed, its tables must hold exactly the timers that have not ended, and its counters must

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Checks of what /dev/twheel promises that only the simulated machine can see */
+/* Checks of promises of /dev/twheel that are visible only inside of the simulated machine */
 #ifndef _SESSION_ORACLE_H
 #define _SESSION_ORACLE_H
 

@@ -53,7 +53,7 @@ struct sim_cpu {
 struct sim_options {
 	u64 seed;
 	int ops;			/* number of operations of all tasks together */
-	unsigned int quantum;		/* most calls of sim_point() until a task is chosen again */
+	unsigned int quantum;		/* limit of calls of sim_point() until a task is chosen */
 	unsigned int latency_ns;	/* usual upper bound of the latency of interrupts */
 };
 

@@ -310,8 +310,8 @@ int user_mmap(struct user_mapping *m, struct file *file, u32 words, bool write)
 }
 
 /*
- * Returns the address of a word, or NULL if it has no page. Takes no reference to a page
- * that @m does not have: the session keeps the page.
+ * Returns the address of a word, or NULL if there was no memory for its page. If the page is not
+ * mapped in @m, drops the reference of the fault at once, because the session keeps the page.
  */
 u64 *user_word(struct user_mapping *m, u32 nr)
 {

@@ -152,7 +152,7 @@ func TestListsAndBatches(t *testing.T) {
 	wants(failure(s.Batch(0)), syscall.EINVAL)
 }
 
-// Check that a context ends a Read that waits, also one that waits for another Read to end.
+// Check that a context ends a Read that waits for an event, and one that waits for another Read.
 func TestInterruptOfAWait(t *testing.T) {
 	s := open(t, 0)
 	ended := make(chan error)

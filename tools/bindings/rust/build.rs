@@ -66,5 +66,5 @@ fn main() {
     } else if sessions {
         find()
     }
-    // Without sessions the program links twheel_timer.c itself.
+    // Otherwise the crate has only timers, and the program links twheel_timer.c itself.
 }

@@ -6,16 +6,16 @@
  * wake-up of a program costs as much as two hundred moves. So the wheel wakes it up for
  * due timers, and not to move others:
  *
- *  - A timer of level 0 moves at once if a push makes its deadline later, so all timers of a
- *    slot of level 0 are due in its tick.
+ *  - If a push makes the deadline of a timer in level 0 later, the timer moves to another slot
+ *    at once. So all timers in a slot of level 0 are due in the tick of that slot.
  *
  *  - In the next occupied slot of each outer level, twheel_timers_next() searches for the
- *    earliest timer. The slot is moved down when that timer is due, although it begins earlier.
- *    A slot of more than TWHEEL_TIMERS_MOVES timers is not searched, but moved down in parts
- *    before it begins.
+ *    earliest timer. The timers of the slot move down when that timer is due, and not already at
+ *    the first tick of the slot. A slot of more than TWHEEL_TIMERS_MOVES timers is not searched:
+ *    its timers move down in parts, before the first tick of the slot.
  *
  * TWHEEL_SLOT_MAY_STAY is set only in pending timers of an outer level. So one bit tells
- * twheel_timer_push() that a store is enough for a later deadline.
+ * twheel_timer_push() that it only has to store a later deadline.
  *
  * Deadlines are exact, in the program's unit of time. A tick of the wheel is 2^shift units. Most
  * timers are stopped or pushed before the clock reaches their tick, and only the others are put
@@ -32,7 +32,10 @@
  * unlinks a timer from any of these lists.
  */
 
-/* Most ticks that the wheel's clock may lag behind. With more, starts would use outer levels. */
+/*
+ * Maximum number of ticks by which the wheel's clock may lag behind. With more, starts would use
+ * outer levels.
+ */
 #define LAG_MAX			(TWHEEL_HIER_WINDOW / 2)
 
 /* Latest time of the clock. TWHEEL_TIMERS_NEVER is in a later tick, so such timers never expire. */
@@ -45,12 +48,12 @@
 #define PASSES			4
 #define PASSES_FIRST		128
 
-/* Most timers to move in a call, so that the number of passes fits into an int */
+/* Maximum number of timers to move in a call, so that the number of passes fits into an int. */
 #define WORK_MAX		(1 << 28)
 
 /*
- * Most timers of a list to search for the earliest one. If there are more, a wake-up at the
- * beginning of the list costs less than the search.
+ * Maximum number of timers of a list to look at for the earliest one. If there are more, a wake-up
+ * at the lower bound of their deadlines costs less than the search.
  */
 #define SEARCH_MAX		256
 

@@ -79,7 +79,10 @@ public class BindingTest {
         }
     }
 
-    /** Sends the thread of this name SIGUSR2, which interrupts system calls, but which the JVM ignores. */
+    /**
+     * Sends SIGUSR2 to the thread of this name. The JVM's handler for this signal does nothing here, but the
+     * signal interrupts system calls.
+     */
     private static void signal(String thread) throws Exception {
         for (File task : new File("/proc/self/task").listFiles())
             if (Files.readString(task.toPath().resolve("comm")).trim().equals(thread))

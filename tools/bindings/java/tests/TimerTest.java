@@ -177,8 +177,9 @@ public class TimerTest {
     }
 
     /**
-     * Checks that timeouts wait for memory of their timers. tests/vm/guest/java and "make check" limit that
-     * memory to 64 MiB, so that the test can use it up.
+     * Checks that timeouts without memory for their timers still expire or can be cancelled, and that the timers
+     * are made once there is memory. tests/vm/guest/java and "make check" limit that memory to 64 MiB, so that the
+     * test can use it up.
      */
     @Test
     public void aTimeoutWithoutMemoryIsTriedAgain() throws Exception {

@@ -87,8 +87,8 @@ impl Twheel {
         Ok(Twheel(NonNull::new(handle).expect("a session")))
     }
 
-    /// Calls an ioctl. The command contains the size of the argument, so the structures of the
-    /// library and of the kernel may be larger.
+    /// Calls an ioctl. The command contains the size of the argument, so it also works if later
+    /// versions of the library and of the kernel have larger structures than this crate.
     fn command<T>(&self, call: &'static str, number: c_ulong, argument: &mut T) -> Result<u32> {
         let command = number | (size_of::<T>() as c_ulong) << 16;
         check(call, unsafe { twheel_command(self.0.as_ptr(), command, argument as *mut T as *mut c_void) })
