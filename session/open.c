@@ -34,7 +34,7 @@ static const struct kernel_param_ops max_timers_ops = {
 };
 
 module_param_cb(max_timers, &max_timers_ops, &max_timers, 0644);
-MODULE_PARM_DESC(max_timers, "Most timers of a session, up to 2^24");
+MODULE_PARM_DESC(max_timers, "Maximum number of timers of a session, up to 2^24");
 
 /*
  * All sessions by number. Readers use RCU, and a session is freed a grace

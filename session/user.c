@@ -43,23 +43,23 @@ static const struct kernel_param_ops limit_ops = {
 
 static unsigned int max_sessions = 4096;
 module_param_cb(max_sessions, &limit_ops, &max_sessions, 0644);
-MODULE_PARM_DESC(max_sessions, "Most sessions");
+MODULE_PARM_DESC(max_sessions, "Maximum number of sessions");
 
 static unsigned int max_user_sessions = 1024;
 module_param_cb(max_user_sessions, &limit_ops, &max_user_sessions, 0644);
-MODULE_PARM_DESC(max_user_sessions, "Most sessions of a user");
+MODULE_PARM_DESC(max_user_sessions, "Maximum number of sessions of a user");
 
 static unsigned int max_wheels = 64;
 module_param_cb(max_wheels, &limit_ops, &max_wheels, 0644);
-MODULE_PARM_DESC(max_wheels, "Most private wheels of sessions");
+MODULE_PARM_DESC(max_wheels, "Maximum number of private wheels of sessions");
 
 static unsigned int max_user_wheels = 8;
 module_param_cb(max_user_wheels, &limit_ops, &max_user_wheels, 0644);
-MODULE_PARM_DESC(max_user_wheels, "Most private wheels of a user's sessions");
+MODULE_PARM_DESC(max_user_wheels, "Maximum number of private wheels of a user's sessions");
 
 static unsigned int max_user_timers = 1U << 22;
 module_param_cb(max_user_timers, &limit_ops, &max_user_timers, 0644);
-MODULE_PARM_DESC(max_user_timers, "Most timers of a user's sessions");
+MODULE_PARM_DESC(max_user_timers, "Maximum number of timers of a user's sessions");
 
 /* 1 / RESERVE of each limit of all users is reserved for CAP_SYS_RESOURCE. */
 #define RESERVE		16
