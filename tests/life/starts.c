@@ -305,10 +305,11 @@ static bool is_forgotten(const struct oracle_id *own, unsigned int i)
 }
 
 /*
- * Check that the word had a value that allowed the timer to expire at @expired. The wheel reads the
- * word, then the callback reads it again, and then reads the clock. A loose store may happen
- * between these reads. So the wheel may find a stop, for which a timer remains due, and the callback
- * a later deadline. Then the timer expires, and check_word_read() checks that read() notices.
+ * Check that the word had a value that allowed the timer to expire at @expired. The wheel reads
+ * the word, then the callback reads it again, and then reads the clock. A loose store may happen
+ * between these reads. So the wheel may find a stop, for which a timer remains due, and the
+ * callback a later deadline. Then the timer expires, and check_word_read() checks that read()
+ * notices.
  */
 static void check_word(const struct oracle_start *t, u64 expired)
 {
