@@ -145,14 +145,14 @@ extern __thread struct task self;
 /* plan.c */
 void plan_make(struct plan *plan, const struct kind *kind, u64 seed, const u8 *bytes, size_t size);
 
-/* call.c */
+/* call.c and call_event.c */
 unsigned int call_step(const struct step *step, unsigned int left);
 void call_settle(struct session *s);
+
+/* life.c */
 void life_lock(void);
 void life_unlock(void);
 void life_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* life.c */
 void life_begin(void);
 bool life_open(struct twheel **t, const struct twheel_setup *setup);
 void life_close(struct twheel *t, bool private);
