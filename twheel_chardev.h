@@ -5,8 +5,8 @@
 
 /*
  * Features of the module's sessions. Sessions in a process have other features,
- * see tools/libtwheel/process/kernel.h. Both have TWHEEL_FEATURE_SHARED, too,
- * if twheel_words_are_coherent().
+ * see tools/libtwheel/process/kernel.h. TWHEEL_FEATURE_SHARED is a feature of
+ * both if twheel_words_are_coherent().
  */
 #define TWHEEL_HOST_FEATURES	TWHEEL_FEATURE_NOWAIT
 

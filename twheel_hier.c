@@ -85,7 +85,7 @@
 
 /*
  * Add a node to an empty slot. The addresses in @slot->recent are outdated, so
- * replace all of them by that of @node.
+ * the address of @node replaces each of them.
  */
 void twheel_hier_join_first(struct twheel_scheme *s, struct twheel_slot *slot,
 			    struct twheel_node *node, u32 flags)
@@ -271,10 +271,10 @@ static void hier_cascade(struct twheel_scheme *s, u32 most, int *work)
 
 /*
  * Requeue a node of level 0 whose tick is now later than @tick, the tick of the
- * slot. If many nodes of the slot were refreshed, take the last node that
- * joined, because hints lead from it to the others: the head after a cascade,
- * otherwise the tail, unless that is due. If only a few were refreshed, requeue
- * nodes in the order of their starts.
+ * slot. If only a few nodes of the slot were refreshed, requeue nodes in the
+ * order of their starts. If many were refreshed, take the last node that joined,
+ * because hints lead from there to the others. After a cascade this is the head,
+ * otherwise the tail, unless the tail is due.
  */
 static void hier_requeue(struct twheel_scheme *s, struct twheel_slot *slot, u64 tick)
 {

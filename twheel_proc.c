@@ -2,10 +2,10 @@
 /**
  * DOC: /proc/twheel
  *
- * Lines of a name and a value: first those of the module, then for each wheel
- * its totals and its values on each CPU, then those of each session. A block
- * begins with a line "wheel NAME", "cpu N" or "session N". Lines of a CPU or
- * session are indented.
+ * Each line has a name and a value. The values of the module come first. Then
+ * each wheel has its totals and its values on each CPU, and then each session has
+ * its values. A block begins with a line "wheel NAME", "cpu N" or "session N".
+ * Lines of a CPU or session are indented.
  *
  * Every reader sees the version, the default wheel and the wheels of modules. A
  * session and the wheel it uses are visible to its user only, because each

@@ -17,8 +17,8 @@
  * The nodes of a slot form a chain: each has to be loaded from memory before
  * the address of the next one is known. So each node remembers the node that
  * joined the slot TWHEEL_SLOT_HINTS joins earlier. A tick walks the slot from
- * the last node that joined, and prefetches the remembered nodes well ahead:
- * with a million timers an expiry takes 45 ns with hints, and 220 ns without.
+ * the last node that joined, and prefetches the remembered nodes well ahead.
+ * With a million timers an expiry takes 45 ns with hints, and 220 ns without.
  *
  * The remembered node may be gone: stopped, in another slot, or freed. A hint
  * is an address to prefetch, which is harmless even if nothing is there. It
@@ -27,8 +27,8 @@
  *
  * A hint is a distance in units of 4 bytes, modulo 2^32: it reaches 8 GiB in
  * both directions. Nodes are aligned, so the lowest bit of a hint is free for
- * TWHEEL_SLOT_MAY_STAY: while it is set, a refresh to a later tick leaves the
- * node in its slot without a look at the slot.
+ * TWHEEL_SLOT_MAY_STAY. While this bit is set, a refresh to a later tick leaves
+ * the node in its slot without a look at the slot.
  */
 #define TWHEEL_SLOT_HINTS	8
 #define TWHEEL_SLOT_HINT_SHIFT	2
@@ -48,8 +48,8 @@
  *	twheel_slot_may_stay()
  * @prepended: hierarchical: true after a cascade added nodes at the head of @nodes
  * @recent: hierarchical: addresses of the last nodes to join, as from
- *	twheel_slot_address(). Entry n % TWHEEL_SLOT_HINTS is that of the node
- *	that joined as number n
+ *	twheel_slot_address(). The node that joined as number n is in entry
+ *	n % TWHEEL_SLOT_HINTS
  * @first: hashed: lower bound of the ticks of @nodes
  *
  * A stopped node does not access its slot, so the slot still counts it. Only

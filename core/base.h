@@ -97,9 +97,9 @@ struct twheel_counters {
  *	no slots
  * @fast_cpu: @cpu, or %TWHEEL_NO_CPU if @cpu is isolated. Starts on this CPU
  *	need not look for another base
- * @stand_in: CPU for timers that are started on this CPU while it is isolated
- *	or its base is switched off, or %TWHEEL_NO_CPU. @stand_in and
- *	@stand_in_changes are used by this CPU only, with interrupts off
+ * @stand_in: CPU for the starts of this CPU while it is isolated or its base
+ *	is switched off, or %TWHEEL_NO_CPU. Only this CPU uses @stand_in and
+ *	@stand_in_changes, with interrupts off
  * @stand_in_changes: @usable_changes of the wheel when @stand_in was chosen
  * @online: true while the CPU is online. After creation written by CPU hotplug
  *	only, so cpus_read_lock() is enough to read it
@@ -124,10 +124,10 @@ struct twheel_counters {
  *	so without @lock. Valid only while @running is set
  * @scheme: the timers
  * @counters: events since creation
- * @last_tick: last tick that the hrtimer's function processed, or that the base
- *	slept through
- * @clock_offset: @clockid minus CLOCK_MONOTONIC in the last run of that
- *	function, ns
+ * @last_tick: last tick processed by the hrtimer's function, or slept through by
+ *	the base
+ * @clock_offset: @clockid minus CLOCK_MONOTONIC in the last run of the
+ *	hrtimer's function, ns
  * @resume_tick: tick of the first run after a change of @clock_offset. All ticks
  *	before it may be ticks of a system sleep, so lateness is counted from here
  * @tick_ends: work for the end of the run. Accessed only by the hrtimer's
@@ -196,7 +196,7 @@ struct twheel_base {
  * @usable: CPUs whose bases accept new timers. A bit is written together with
  *	the @cpu of its base, under the lock of the base. Read locklessly as a hint;
  *	recheck under that lock
- * @request_work: allocates the slots of the bases that are @requested
+ * @request_work: allocates the slots of the @requested bases
  * @usable_changes: number of changes of @usable, incremented after each of
  *	them. A CPU that is isolated or has no slots chooses a base again when
  *	this differs from its @stand_in_changes

@@ -32,7 +32,7 @@
 /**
  * struct twheel_expiry_lock - a lock held while callbacks run
  * @lock: held by the thread while it runs callbacks, and briefly by each waiter
- * @waiters: number of announced waiters that did not get @lock yet. Incremented
+ * @waiters: number of announced waiters, until they get @lock. Incremented
  *	under base->lock, during a callback that runs under @lock
  */
 struct twheel_expiry_lock {

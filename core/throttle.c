@@ -94,9 +94,9 @@
 
 /**
  * struct twheel_sharers - payers, or wheels without a payer, that divide a runtime
- * @waiting: number of sharers that wait for the next period
- * @expected: number of sharers that waited for the present period, and did not
- *	run in it yet. A destroyed wheel is expected until the next period
+ * @waiting: number of sharers waiting for the next period
+ * @expected: number of sharers expected in the present period: they waited for
+ *	it, and did not run yet. A destroyed wheel is expected until the next one
  */
 struct twheel_sharers {
 	unsigned int waiting;
@@ -109,12 +109,12 @@ struct twheel_sharers {
  * @period: begin of the next period, or of the present one if no wheel waits
  *	for the next
  * @runtime: remaining time for wheels, ns. Negative after overruns
- * @deficit: time that payers took below the lowest runtime, and that no unused
- *	time made up for yet, ns
+ * @deficit: time taken by payers below the lowest runtime, minus later unused
+ *	time, ns
  * @wheels: the wheels without a payer
  * @payers: the payers
- * @last_period: begin of the last period that payers joined. The periods from
- *	@period up to that one are full
+ * @last_period: begin of the last period with payers. All periods from @period
+ *	up to it are full
  * @nr_payers: number of payers in @last_period
  * @nr_early: number of payers that joined @period although it may be full: see
  *	join_early()

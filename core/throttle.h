@@ -11,7 +11,7 @@
  * @period: begin of the next period of the user's wheels, or of the last one if
  *	none of them waits
  * @end: end of the last run of one of these wheels
- * @runtime: unused part of the slice that the payer got in its last period, ns
+ * @runtime: unused part of the payer's slice in its last period, ns
  * @penalty: time after @end in which the payer runs only without a deficit, ns
  * @waiting: true from when a wheel waits for @period until a wheel runs in it
  * @missed: true if the payer found no runtime in its last period. Its wheels

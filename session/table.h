@@ -108,7 +108,7 @@ struct twheel_chunk {
  * struct twheel_page - a page of pointers to chunks
  * @chunks: array of pointers, or NULL. A pointer is NULL if there is no chunk.
  *	The array of a table for fewer than TWHEEL_PAGE_CHUNKS chunks is shorter
- * @used: number of entries that are not NULL
+ * @used: number of chunks in @chunks
  * @first_free: no entry below this one is NULL
  */
 struct twheel_page {
@@ -123,7 +123,7 @@ struct twheel_page {
  *	the first start
  * @nr_indexes: largest number of chunks
  * @empty: chunk kept when it became empty, maybe in use again, or NULL
- * @first_free: no page below this one has an entry that is NULL
+ * @first_free: all pages below this one are full of chunks
  * @partial: list of chunks with a free timer, if the kernel chooses the ids
  */
 struct twheel_table {

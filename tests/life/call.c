@@ -19,7 +19,7 @@
 
 #include "call.h"
 
-/* Fail unless @ret is a number from 0 to @most, or one of the @errors, which 0 ends. See CHECK(). */
+/* Fail unless @ret is from 0 to @most, or one of the @errors, a list that 0 ends. See CHECK(). */
 void call_check_result(const char *what, long ret, long most, const int *errors)
 {
 	if (ret >= 0 && ret <= most)

@@ -166,8 +166,8 @@ static void store_refresh(struct subject *subject)
 /* --- timerfd ---------------------------------------------------------------- */
 
 /*
- * Raise the limit of descriptors, and reduce the number of timerfds to what it allows. The process
- * needs some descriptors for itself.
+ * Raise the limit of descriptors. If the limit is too low for all timerfds, reduce their number.
+ * The process needs some descriptors for itself.
  */
 static void allow_timerfds(struct subject *subject)
 {

@@ -75,8 +75,8 @@ void ctl_die(int code, const char *format, ...)
 void ctl_die_errno(const char *path, int error) __attribute__((noreturn));
 
 /*
- * Parse a number, or a time in ns. @what is the name of the argument for messages. A value that
- * is not valid, or out of range, is a usage error and ends the program.
+ * Parse a number, or a time in ns. Messages call the argument @what. A value that is not
+ * valid, or out of range, is a usage error and ends the program.
  */
 __u64 ctl_parse_number(struct argp_state *state, const char *what,
 		       const char *text, __u64 min, __u64 max);

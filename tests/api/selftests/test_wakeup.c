@@ -30,8 +30,8 @@ NEED_KERNEL("*");
 /**
  * struct round - one run of the tick that is preempted
  * @fd: the session
- * @unread: number of timers that are pending or have an unread event
- * @go: semaphore that lets hog() take CPU 1
+ * @unread: number of timers, pending or with an unread event
+ * @go: semaphore on which hog() waits before it takes CPU 1
  * @since: time when hog() took CPU 1, 0 before
  * @done: all events of CPU 0 were read
  * @held: time for which hog() held CPU 1

@@ -43,7 +43,7 @@ struct request {
  * @batches: flag: measure each operation in large calls, too
  * @large: number of operations of a large call, or 0 if each call takes one
  * @reads: the numbers of expiries that one call may collect, with a 0 at the end
- * @open: make room for this many timers that wait and EXTRA timers that expire
+ * @open: make room for this many waiting timers and EXTRA expiring timers
  * @create: create @nr timers from id @first on, or NULL if the first ARM creates a timer
  * @prepare: write the arguments of the request at index @i
  * @run: make the calls for @nr requests, @batch requests in each call
@@ -76,7 +76,7 @@ static inline unsigned int large_batch(const struct impl *impl)
 /**
  * struct bench - a run
  * @impl: the implementation
- * @timers: number of timers that wait
+ * @timers: number of waiting timers
  * @order: their ids. Each pick() makes the order more random
  * @quick: take fewer samples
  */

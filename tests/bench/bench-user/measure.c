@@ -171,8 +171,8 @@ enum figure { COLLECT, EXPIRE, WHOLE, NR_FIGURES };
  * struct life - a measurement of lives
  * @b: the run
  * @refreshes: number of refreshes of each timer
- * @batch: number of timers in each call that arms or refreshes
- * @room: number of expiries that a call may collect
+ * @batch: number of timers to arm or refresh in each call
+ * @room: limit of expiries collected in a call
  * @arm_ns: time to arm all timers
  * @refresh_ns: time to refresh all timers once
  */

@@ -589,10 +589,10 @@ static void a_period_waits_for_an_expected_wheel(struct kunit *test)
 /**
  * struct load - a wheel and its timers
  * @wheel: the wheel
- * @nr: number of timers that are due at each millisecond
+ * @nr: number of timers due at each millisecond
  * @length: length of a callback
  * @tick: time at which the next timer is due
- * @expired: number of timers of @tick that expired
+ * @expired: number of expired timers of @tick
  * @latest: longest lateness
  */
 struct load {

@@ -148,8 +148,8 @@ static bool changes_clock(const struct twheel_session *s, const struct twheel_se
 }
 
 /*
- * Perform an ioctl(2). Returns its result or a negative errno. -EBUSY also for a SETUP with another
- * clock than that of the timerfd.
+ * Perform an ioctl(2). Returns the result of the ioctl or a negative errno. -EBUSY also if a SETUP
+ * names another clock than the timerfd has.
  */
 static int twheel_process_command(struct twheel_session *s, unsigned int command, void *argument)
 {

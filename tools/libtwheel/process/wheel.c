@@ -25,7 +25,7 @@
  * @scheme: the timers
  * @config: configuration. Constant
  * @armed: latest tick for the next call of the program, U64_MAX if there is no timer
- * @ends: work that callbacks queued for the end of twheel_wheel_expire()
+ * @ends: work of callbacks for the end of twheel_wheel_expire()
  *
  * Protected by the session's lock.
  */

@@ -3,11 +3,11 @@
  * Timers in the program's own structures: <twheel_timer.h> on the hierarchical wheel
  *
  * twheel_hier.c moves the timers. This file decides when the program has to call. A
- * wake-up of a program costs as much as two hundred moves. So the wheel wakes it up for
- * due timers, and not to move others:
+ * wake-up costs as much as two hundred moves. So the wheel wakes the program up for due
+ * timers, and not to move others:
  *
  *  - If a push makes the deadline of a timer in level 0 later, the timer moves to another slot
- *    at once. So all timers in a slot of level 0 are due in the tick of that slot.
+ *    at once. So every timer in a slot of level 0 is due in the tick of the slot.
  *
  *  - In the next occupied slot of each outer level, twheel_timers_next() searches for the
  *    earliest timer. The timers of the slot move down when that timer is due, and not already at
@@ -78,12 +78,12 @@ enum list { FRESH, LATE, UNSORTED, FRONT, FIRST_ROW };
 /**
  * struct twheel_timers - a wheel
  * @scheme: timers of the wheel. Its clock may lag behind @now
- * @next: lower bound of the deadlines of timers that are not in FRESH or LATE, 0 if unknown. At
- *	most @outer
+ * @next: lower bound of the deadlines of timers outside FRESH and LATE, 0 if unknown. At most
+ *	@outer
  * @outer: lower bound of the deadlines of outer levels, 0 if unknown
- * @lagging: tick from which on calls move the clock, even if no timer is due
- * @cascade: tick in which a slot of an outer level has to be moved down. A call in this tick moves
- *	it. Without such a call the program wakes up at the end of the tick, which is @outer then
+ * @lagging: first tick in which a call moves the clock even if no timer is due
+ * @cascade: tick for moving down a slot of an outer level. A call in this tick moves the slot.
+ *	Without such a call the program wakes up at the end of the tick, which is @outer then
  * @now: latest time at which timers may have expired
  * @near: last deadline in the tick of @now
  * @soon: deadlines before it belong in level 0, or are not after @near
@@ -548,7 +548,7 @@ static __always_inline void begin(struct twheel_timers *w, u64 now, bool new_rou
 	}
 }
 
-/* Prepare for pop() to move the clock. Move it to the tick of @next at once if that has begun. */
+/* Prepare for pop() to move the clock. If the tick of @next began, move the clock there at once. */
 static __always_inline void begin_advance(struct twheel_timers *w)
 {
 	struct twheel_scheme *s = &w->scheme;
@@ -654,8 +654,8 @@ void twheel_timers_shift(struct twheel_timers *w, int64_t by)
 	u32 nr;
 
 	/*
-	 * Begin with the outer levels, to keep the order of the starts: of the timers with one
-	 * deadline, outer levels have those that were started first.
+	 * Begin with the outer levels, to keep the order of the starts: of two timers with one
+	 * deadline, the timer in an outer level was started first.
 	 */
 	INIT_LIST_HEAD(&all);
 	for (nr = s->nr_slots; nr--; )
