@@ -26,6 +26,7 @@ struct sim_cpu sim_cpus[SIM_CPUS];
 struct sim_task sim_tasks[SIM_TASKS];
 struct sim_task *sim_task;
 bool sim_memory_short;
+bool sim_cpus_go;
 bool sim_calm;
 unsigned int sim_allocs_failed;
 bool sim_verbose;
@@ -512,7 +513,8 @@ void *sim_alloc_aligned(size_t size, size_t align)
 	sim_point();
 	begin = (arena_used + sizeof(*block) + align - 1) & ~(align - 1);
 	size = (size + 63) & ~63UL;
-	if ((sim_memory_short && !sim_calm && sim_chance(8)) || begin + size > ARENA) {
+	if ((sim_memory_short && !sim_calm && sim_chance(sim_cpus_go ? 2 : 8)) ||
+	    begin + size > ARENA) {
 		sim_allocs_failed++;
 		return NULL;
 	}

@@ -682,6 +682,8 @@ static void second_wheel(unsigned int user)
 
 void scenario_op(unsigned int user)
 {
+	if (sim_cpus_go && sim_chance(4))
+		scenario_hotplug();
 	switch (sim_below(32)) {
 	case 0:
 		if (SIM_RT || sim_chance(2))

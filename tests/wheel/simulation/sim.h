@@ -61,6 +61,8 @@ extern struct sim_options sim_options;
 extern struct sim_cpu sim_cpus[SIM_CPUS];
 extern struct sim_task sim_tasks[SIM_TASKS];
 extern bool sim_memory_short;
+/* Flag: CPUs often go offline, and memory for their slots is often missing. */
+extern bool sim_cpus_go;
 /* Flag: the machine is reliable. No CPU stops, no interrupt is late, no memory is missing. */
 extern bool sim_calm;
 void sim_vfail(const char *fmt, va_list args) __attribute__((__noreturn__));

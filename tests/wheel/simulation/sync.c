@@ -283,7 +283,7 @@ void sim_kworker(struct sim_task *task)
 				 work->at - work->wanted);
 		work->wanted = 0;
 		work->running = true;
-		sim_memory_short = sim_chance(4);
+		sim_memory_short = sim_cpus_go || sim_chance(4);
 		work->work.func(&work->work);
 		sim_memory_short = false;
 		work->running = false;
